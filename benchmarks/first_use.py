@@ -209,7 +209,7 @@ def in_turns(what, sides, runs):
 
 
 def picks(bundle, shapes):
-    """[[shape, the pick's time over the best one's, the pick]]."""
+    """[[shape, the pick's time over the best one's, how many were timed, the pick, all times]]."""
     cases = [(*shape, across) for shape in shapes for across in (False, True)]
     try:
         _, _, records = run_tilec(bundle, cases, "--tuning", "all")
@@ -224,7 +224,7 @@ def picks(bundle, shapes):
         pick = NAME.format(*pick)
         if pick in times:
             rows.append([f"{m}x{n}x{k} {'NT' if across == 'True' else 'NN'}",
-                         times[pick] / min(times.values()), len(times), pick])
+                         times[pick] / min(times.values()), len(times), pick, times])
     print(f"{len(cases)} picks without timing: {seconds:.2f} s, the process and its compilations included")
     return rows
 
@@ -267,7 +267,7 @@ def show_picks(bundle, count):
     rows = picks(bundle, matmul.SHAPES[:count])
     if rows:
         common.table(["pick / best", "time", "timed", "pick"],
-                     [[row[0], f"{row[1]:.3f}", *row[2:]] for row in rows])
+                     [[row[0], f"{row[1]:.3f}", *row[2:4]] for row in rows])
         print(f"geometric mean {common.geometric_mean(row[1] for row in rows):.3f}")
     return rows
 

@@ -158,9 +158,12 @@ INSTRUCTIONS = re.compile(r"\.sync\b|\.aligned\b|\bsetmaxnreg|\bld\.(global|vola
 
 
 def check_ptx(path, text):
-    """Instructions stand in one room, and what reads their text in PtxText.cpp there."""
+    """Instructions stand in one room, and what reads their text in PtxText.cpp there. What libtile_rt
+    needs to know of the PTX that it assembles it reads without a compiler."""
     where = str(path.relative_to(SOURCE))
     if where.startswith(("passes/lowering/instructions/", "emulator/")) or path.suffix == ".td":
+        return
+    if where == "runtime/dispatch/AssemblerPlan.h":
         return
     for number, line in enumerate(text.splitlines(), 1):
         for literal in re.findall(r'"(?:[^"\\]|\\.)*"', line.split("// ")[0]):
