@@ -20,7 +20,7 @@ using namespace tile;
 using layout::Dim;
 using layout::LinearLayout;
 
-static constexpr unsigned kWordBytes = 4, kVectorBytes = 16;
+static constexpr unsigned kWordBytes = 4;
 
 void LayoutInference::inferScan(ScanOp op) {
   cta::LayoutAttr first = firstHome(op->getOperands(), op);

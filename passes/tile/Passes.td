@@ -198,6 +198,7 @@ def DecomposeDotsPass : TilePass<"tile-decompose-dots", "::mlir::ModuleOp"> {
     ```
          %d = tile.dot %a, %b, 0;  %s = %d + %c    =>   %s = tile.dot %a, %b, %c
     ```
+       Not of 8-bit floats that warpgroups multiply: they add with fewer bits than f32 has.
     2. f32 operands read as sums of narrower parts become products of the parts,
 
     ```

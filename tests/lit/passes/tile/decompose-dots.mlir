@@ -65,6 +65,45 @@ module attributes {tile.target = #tile.target<sm_89>} {
 
 // -----
 
+// Warpgroups add products of 8-bit floats with fewer bits than f32 has: what a program adds up itself
+// stays apart from them, what it gives the product does not. Products of single warps are as exact as any.
+module attributes {tile.target = #tile.target<sm_90a>} {
+  // CHECK-LABEL: func.func @added_in_single
+  // CHECK: %[[D:.*]] = tile.dot %arg0, %arg1, %cst :
+  // CHECK: arith.addf %arg2, %[[D]]
+  func.func @added_in_single(%a: tensor<64x64xf8E4M3FN>, %b: tensor<64x64xf8E4M3FN>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %d = tile.dot %a, %b, %zero : tensor<64x64xf8E4M3FN> * tensor<64x64xf8E4M3FN> -> tensor<64x64xf32>
+    %s = arith.addf %c, %d : tensor<64x64xf32>
+    return %s : tensor<64x64xf32>
+  }
+  // CHECK-LABEL: func.func @added_by_the_product
+  // CHECK: tile.dot %arg0, %arg1, %arg2 :
+  func.func @added_by_the_product(%a: tensor<64x64xf8E4M3FN>, %b: tensor<64x64xf8E4M3FN>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+    %d = tile.dot %a, %b, %c : tensor<64x64xf8E4M3FN> * tensor<64x64xf8E4M3FN> -> tensor<64x64xf32>
+    return %d : tensor<64x64xf32>
+  }
+  // CHECK-LABEL: func.func @of_f16
+  // CHECK: tile.dot %arg0, %arg1, %arg2 :
+  // CHECK-NOT: arith.addf
+  func.func @of_f16(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+    %d = tile.dot %a, %b, %zero : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+    %s = arith.addf %c, %d : tensor<64x64xf32>
+    return %s : tensor<64x64xf32>
+  }
+  // CHECK-LABEL: func.func @of_warps
+  // CHECK: tile.dot %{{.*}}, %{{.*}}, %arg2 : tensor<16x16xf16>
+  func.func @of_warps(%a: tensor<16x16xf8E5M2>, %b: tensor<16x16xf8E5M2>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
+    %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+    %d = tile.dot %a, %b, %zero : tensor<16x16xf8E5M2> * tensor<16x16xf8E5M2> -> tensor<16x16xf32>
+    %s = arith.addf %c, %d : tensor<16x16xf32>
+    return %s : tensor<16x16xf32>
+  }
+}
+
+// -----
+
 // Without an instruction for the parts, the whole is more exact.
 module attributes {tile.target = #tile.target<sm_75>} {
   // CHECK-LABEL: func.func @whole
