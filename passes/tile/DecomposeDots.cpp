@@ -75,6 +75,12 @@ void Decomposer::startFromSum() {
   if (!isa<arith::AddFOp, arith::AddIOp>(sum) || sum->getBlock() != op->getBlock())
     return;
   Value other = sum->getOperand(sum->getOperand(0) == op.getResult() ? 1 : 0);
+  // Matrix units keep fewer bits of sums of 8-bit products than f32 has: what is added to a
+  // product, and not by it, is added in f32.
+  Type element = op.getA().getType().getElementType();
+  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8 &&
+      op.getMaxNumImpreciseAcc() == 0)
+    op.setMaxNumImpreciseAcc(uint32_t(op.getA().getType().getShape().back()));
   ++sumsJoined;
   LDBG() << "starts from what was added by " << *sum;
   // What is added may be computed after the product: the product moves down.

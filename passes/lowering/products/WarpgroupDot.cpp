@@ -308,12 +308,12 @@ void WarpgroupProduct::run() {
   readLeft();
   Instructions::WgmmaShape shape = shapeOfInstruction();
   unsigned steps = unsigned(op.getDepth() / shape.k);
-  // How many products may be added in the tensor core's own precision.
-  unsigned promote = op.getPromote() ? std::max(op.getPromote() / shape.k, 1u) : steps;
-  bool promotes = promote < steps;
   // The first product of a sum that starts at zero does not read it.
   bool fromZero =
       matchPattern(op.getAcc(), m_Zero()) || matchPattern(op.getAcc(), m_PosZeroFloat());
+  // How many products may be added in the tensor core's own precision.
+  unsigned promote = op.getPromote() ? std::max(op.getPromote() / shape.k, 1u) : steps;
+  bool promotes = promote < steps || (op.getPromote() && !fromZero);
   Registers words = startOfSum(fromZero && !promotes);
   for (unsigned first = 0; first < steps; first += promote) {
     Registers sums = words;

@@ -74,3 +74,25 @@ module attributes {tile.target = #tile.target<sm_75>} {
     return %d : tensor<16x16xf32>
   }
 }
+
+// -----
+
+// What is added to a product of 8-bit floats is added in f32, not in the matrix unit.
+module attributes {tile.target = #tile.target<sm_89>} {
+  // CHECK-LABEL: func.func @added
+  // CHECK: tile.dot %arg0, %arg1, %arg2 {max_num_imprecise_acc = 32 : i32}
+  // CHECK-LABEL: func.func @added_halves
+  // CHECK: tile.dot %arg0, %arg1, %arg2 :
+  func.func @added(%a: tensor<16x32xf8E5M2>, %b: tensor<32x16xf8E5M2>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
+    %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+    %d = tile.dot %a, %b, %zero : tensor<16x32xf8E5M2> * tensor<32x16xf8E5M2> -> tensor<16x16xf32>
+    %e = arith.addf %c, %d : tensor<16x16xf32>
+    return %e : tensor<16x16xf32>
+  }
+  func.func @added_halves(%a: tensor<16x32xf16>, %b: tensor<32x16xf16>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
+    %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+    %d = tile.dot %a, %b, %zero : tensor<16x32xf16> * tensor<32x16xf16> -> tensor<16x16xf32>
+    %e = arith.addf %c, %d : tensor<16x16xf32>
+    return %e : tensor<16x16xf32>
+  }
+}
