@@ -277,6 +277,7 @@ llvm::ArrayRef<BuiltinEntry> eval::tritonBuiltins() {
       {"triton.tools.TensorDescriptor", tensorDescriptor},
       {"triton.tools.TensorDescriptor.from_tensor", tensorDescriptorFrom},
       {"tl.constexpr", constexprBuiltin},
+      {"tl._unwrap_if_constexpr", constexprBuiltin}, // generated code asks for it
       {"tl.pointer_type", pointerType},
       {"tl.block_type", blockType},
       {"tl.constexpr_type", constexprTypeBuiltin},

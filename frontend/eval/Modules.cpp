@@ -133,6 +133,7 @@ static constexpr StringRef languageNames[] = {
     "static_range",
     "to_tensor",
     "constexpr",
+    "_unwrap_if_constexpr",
     "const",
     "tuple",
     "aggregate_replace",

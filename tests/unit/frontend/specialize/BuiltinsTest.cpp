@@ -155,6 +155,7 @@ TEST(Builtins, Ordering) {
 TEST(Builtins, PrivateHelpersOfTheReference) {
   expectOp("v + tl.reduce(v, 0, tl.standard._sum_combine)", "tile.reduce");
   expectOp("v + tl.arange(0, 1 << tl.standard._log2(16))", "tile.make_range");
+  expectOp("v + tl.arange(0, tl.core._unwrap_if_constexpr(16))", "tile.make_range");
   EXPECT_TRUE(
       contains(ir("a, b = tl.reduce((v, o), 0, tl.standard._argmax_combine_tie_break_left)\n"
                   "tl.store(i + o, b)"),
