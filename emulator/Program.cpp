@@ -152,19 +152,22 @@ static Expected<orc::JITTargetMachineBuilder> hostMachine() {
 /// Choosing the host's instructions takes time by the square of a block's length. A sort of 256
 /// numbers a thread is one block of a hundred thousand: such code is cut, and compiled without what
 /// would put the pieces together again.
-static constexpr size_t kLongBlock = 1 << 13, kPiece = 1 << 10;
+static constexpr std::ptrdiff_t kLongBlock = 1 << 13, kPiece = 1 << 10;
 
 static bool hasLongBlocks(const Module &module) {
   return any_of(module, [](const Function &function) {
-    return any_of(function, [](const BasicBlock &block) { return block.size() > kLongBlock; });
+    return any_of(function, [](const BasicBlock &block) {
+      return std::ptrdiff_t(block.size()) > kLongBlock;
+    });
   });
 }
 
 static void cutLongBlocks(Module &module) {
   for (Function &function : module)
     for (auto block = function.begin(); block != function.end(); ++block)
-      if (block->size() > kPiece) // what is cut off is the next block
-        block->splitBasicBlock(std::next(block->getFirstNonPHIIt(), kPiece / 2));
+      // Phis stay together, however many; what is cut off is the next block.
+      if (auto body = block->getFirstNonPHIIt(); std::distance(body, block->end()) > kPiece)
+        block->splitBasicBlock(std::next(body, kPiece / 2));
 }
 
 static Expected<std::unique_ptr<orc::LLJIT>> makeJit(CodeGenOptLevel level) {

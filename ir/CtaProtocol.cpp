@@ -186,6 +186,20 @@ LogicalResult RingUse::verifyConsumers() {
   return success();
 }
 
+/// Whether a wait for a sum in flight, or for what later products make of it, passes `isBefore`.
+/// What a loop carries is waited for as its result.
+static bool isWaitedFor(Value sum, llvm::function_ref<bool(Operation *)> isBefore) {
+  return llvm::any_of(sum.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<WarpgroupWaitOp>(user))
+      return isBefore(user);
+    if (auto later = dyn_cast<WarpgroupDotOp>(user))
+      return isWaitedFor(later.getResult(), isBefore);
+    auto loop = isa<scf::YieldOp>(user) ? dyn_cast<scf::ForOp>(user->getParentOp()) : nullptr;
+    return loop && isWaitedFor(loop.getResult(use.getOperandNumber()), isBefore);
+  });
+}
+
 /// What `wait` gave is read, and products of it are done, before `release`.
 LogicalResult RingUse::verifyReads(RingWaitOp wait, RingReleaseOp release) {
   Block *block = wait->getBlock();
@@ -197,9 +211,7 @@ LogicalResult RingUse::verifyReads(RingWaitOp wait, RingReleaseOp release) {
     if (!isBefore(user)) // ring_c6
       return user->emitOpError("uses a slot behind its `cta.ring_release`");
     auto dot = dyn_cast<WarpgroupDotOp>(user);
-    if (dot && dot.getInFlight() && llvm::none_of(dot->getUsers(), [&](Operation *next) {
-          return isa<WarpgroupWaitOp>(next) && isBefore(next);
-        })) // ring_c6
+    if (dot && dot.getInFlight() && !isWaitedFor(dot.getResult(), isBefore)) // ring_c6
       return dot.emitOpError("is in flight when its slot is released");
   }
   return success();

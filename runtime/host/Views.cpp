@@ -55,7 +55,7 @@ Result Tensor::attribute(StringRef name) {
   std::string message = formatted("a tensor has no attribute `{}`", name);
   if (llvm::is_contained({"cuda", "cpu", "device"}, name))
     message += "; it is where `--device` says";
-  else if (llvm::is_contained({"detach", "requires_grad", "grad", "backward"}, name))
+  else if (llvm::is_contained({"requires_grad", "grad", "backward"}, name))
     message += "; tensors have no gradients here";
   else if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
     message += formatted("; did you mean `{}`?", near);

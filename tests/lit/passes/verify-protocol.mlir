@@ -286,6 +286,52 @@ func.func @multiplied_when_released(%a: tensor<64x16xf16>, %c: tensor<64x8xf32>)
 
 // -----
 
+// Sums that a loop carries are waited for behind it.
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [1, 0], [2, 0], [4, 0], [8, 0]]} : [16, 8]>
+!right = !cta.buffer<[16, 8], f16, #image>
+!ring = !cta.ring<!right>
+func.func @multiplied_in_a_loop(%map: !cta.tensor_map, %a: tensor<64x16xf16>, %c: tensor<64x8xf32>, %n: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %r = cta.ring {stages = 3 : i32, consumers = 4 : i32} : !ring
+  cta.roles consumers {
+    %b = cta.ring_wait %r : !ring -> !right
+    %d = scf.for %i = %zero to %n step %one iter_args(%acc = %c) -> tensor<64x8xf32> : i32 {
+      %more = cta.warpgroup_dot %a, %b, %acc in_flight : tensor<64x16xf16>, !right, tensor<64x8xf32>
+      scf.yield %more : tensor<64x8xf32>
+    }
+    %e = cta.warpgroup_wait %d : tensor<64x8xf32>
+    cta.ring_release %r : !ring
+  } producer {
+    %s = cta.ring_acquire %r : !ring -> !right
+    cta.ring_copy %map[%zero, %zero] dims [1, 0] to %s of %r : !right, !ring
+    cta.ring_commit %r : !ring
+  }
+  return
+}
+
+// -----
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [1, 0], [2, 0], [4, 0], [8, 0]]} : [16, 8]>
+!right = !cta.buffer<[16, 8], f16, #image>
+!ring = !cta.ring<!right>
+func.func @carried_when_released(%a: tensor<64x16xf16>, %c: tensor<64x8xf32>, %n: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %r = cta.ring {stages = 3 : i32, consumers = 4 : i32} : !ring
+  %b = cta.ring_wait %r : !ring -> !right
+  %d = scf.for %i = %zero to %n step %one iter_args(%acc = %c) -> tensor<64x8xf32> : i32 {
+    // expected-error@+1 {{is in flight when its slot is released}}
+    %more = cta.warpgroup_dot %a, %b, %acc in_flight : tensor<64x16xf16>, !right, tensor<64x8xf32>
+    scf.yield %more : tensor<64x8xf32>
+  }
+  cta.ring_release %r : !ring
+  %e = cta.warpgroup_wait %d : tensor<64x8xf32>
+  return
+}
+
+// -----
+
 #line = #cta.layout<{offset = [[1], [2]]} : [4]>
 !line = !cta.buffer<[4], f32, #line>
 !ring = !cta.ring<!line>
