@@ -162,6 +162,8 @@ Term permuted(const Term &x, llvm::ArrayRef<int64_t> order);
 Term at(const Term &x, size_t axis, const PyValue &index);
 /// x[..., from:to:step, ...]; a bound may be None.
 Term part(const Term &x, size_t axis, const Term &from, const Term &to, int64_t step = 1);
+/// Of `y, x=None, dx=1`, the arguments of `f`: the areas between neighbours along `axis`.
+Term trapezoidAreas(Formula &f, size_t axis);
 Term unsqueezed(const Term &x, int64_t axis);
 /// One behind the other along an axis.
 Term joined(Formula &f, const Terms &parts, int64_t axis);

@@ -180,18 +180,20 @@ static Term diff(Formula &f) {
   return x;
 }
 
-/// trapezoid(y, x=None, dx=1, axis=-1)
-static Term trapezoid(Formula &f) {
-  size_t axis = f.axis(3, -1, rankOf(f[0]));
-  if (f.failed())
-    return f.none();
+Term eval::trapezoidAreas(Formula &f, size_t axis) {
   Term one = f.integer(1), last = f.integer(-1), none = f.none(), width = f.or_(2, 1);
   if (f.has(1)) {
     size_t own = rankOf(f[1]) == 1 ? 0 : axis;
     width = part(f[1], own, one, none) - part(f[1], own, none, last);
   }
   Term sums = part(f[0], axis, one, none) + part(f[0], axis, none, last);
-  return f.reduce("sum", sums * width * 0.5, axis);
+  return sums * width * 0.5;
+}
+
+/// trapezoid(y, x=None, dx=1, axis=-1)
+static Term trapezoid(Formula &f) {
+  size_t axis = f.axis(3, -1, rankOf(f[0]));
+  return f.failed() ? f.none() : f.reduce("sum", trapezoidAreas(f, axis), axis);
 }
 
 //===----------------------------------------------------------------------===//

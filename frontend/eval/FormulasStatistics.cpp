@@ -89,13 +89,7 @@ static Term trapezoids(Formula &f) {
   size_t axis = f.axis(3, -1, rankOf(f[0]));
   if (f.failed())
     return f.none();
-  Term one = f.integer(1), last = f.integer(-1), none = f.none(), width = f.or_(2, 1);
-  if (f.has(1)) {
-    size_t own = rankOf(f[1]) == 1 ? 0 : axis;
-    width = part(f[1], own, one, none) - part(f[1], own, none, last);
-  }
-  Term sums = part(f[0], axis, one, none) + part(f[0], axis, none, last);
-  return f.call("cumsum", {sums * width * 0.5, f.integer(int64_t(axis))});
+  return f.call("cumsum", {trapezoidAreas(f, axis), f.integer(int64_t(axis))});
 }
 /// gradient(x, spacing=1, axis=-1): halves of what the neighbours differ by, at the ends the whole
 /// to the one that there is.

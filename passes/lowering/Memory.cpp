@@ -104,23 +104,26 @@ LogicalResult Lowering::lowerLoad(LoadOp op) {
       op.getMask() && !matchPattern(op.getMask(), m_One()) ? &get(op.getMask()) : nullptr;
   unsigned run = mask ? maskRunOf(op, group) : group;
   Registers regs;
-  llvm::DenseMap<std::tuple<Value, Value, Value>, Registers> seen; // copies load once
+  // Copies load once: of the same elements behind the same mask, with one value for all others.
+  using Key = std::tuple<Value, Value, Value, Value>;
+  llvm::DenseMap<Key, Registers> seen;
   for (unsigned r = 0; r < ptrs.size(); r += group) {
     Value predicate = !mask ? Value() : run < group ? wholeGroup(*mask, r, group) : (*mask)[r];
     ValueRange other;
     if (op.getOther() && !isZeroBits(op.getOther()))
       other = ValueRange(get(op.getOther())).slice(r, group);
-    auto key = std::make_tuple(ptrs[r], mask ? (*mask)[r] : Value(),
-                               other.empty() ? Value() : other.front());
-    bool isCopy = !op.getIsVolatile() && (run == group || !op.getOther()) &&
-                  (other.empty() || llvm::all_equal(other)) && seen.count(key);
-    if (isCopy) {
-      llvm::append_range(regs, seen[key]);
+    bool mayShare = !op.getIsVolatile() && (run == group || !op.getOther()) &&
+                    (other.empty() || llvm::all_equal(other));
+    Key key = {ptrs[r], mask ? (*mask)[r] : Value(), mask ? (*mask)[r + group - 1] : Value(),
+               other.empty() ? Value() : other.front()};
+    if (auto copy = seen.find(key); mayShare && copy != seen.end()) {
+      llvm::append_range(regs, copy->second);
       continue;
     }
     SmallVector<Value> loaded =
         in.loadGlobal(type, group, address(ptrs[r]), predicate, other, hints);
-    seen[key] = Registers(loaded);
+    if (mayShare)
+      seen[key] = Registers(loaded);
     llvm::append_range(regs, loaded);
   }
   // Behind all whole groups, which are on their way together: what is true of the others.

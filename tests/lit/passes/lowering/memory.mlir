@@ -98,3 +98,47 @@ func.func @scalar(%p: !tile.ptr<f16>, %x: f16) {
   return
 }
 }
+
+// -----
+
+// Rows of one address are loaded once if masked elements get the same in both, and not if the second
+// alone is the same all along.
+#i = #cta.layout<{lane = [[1], [2], [4], [8], [16]]} : [32]>
+#ij = #cta.layout<{register = [[0, 1]], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0]]} : [32, 2]>
+#ji = #cta.layout<{register = [[1, 0]], lane = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16]]} : [2, 32]>
+#jik = #cta.layout<{register = [[0, 0, 1], [1, 0, 0]], lane = [[0, 1, 0], [0, 2, 0], [0, 4, 0], [0, 8, 0], [0, 16, 0]]} : [2, 32, 2]>
+#rows = #cta.layout<{register = [[0, 1], [1, 0]], lane = [[0, 2], [0, 4], [0, 8], [0, 16], [0, 32]]} : [2, 64]>
+#row = #cta.layout<{register = [[0, 1]], lane = [[0, 2], [0, 4], [0, 8], [0, 16], [0, 32]]} : [1, 64]>
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 1>} {
+// CHECK-LABEL: llvm.func @copies
+// CHECK-COUNT-1: ld.global.v2.b32
+// CHECK-NOT: ld.global
+func.func @copies(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>, %s: f32, %k: i1) {
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<1x64x!tile.ptr<f32>, #row>
+  %pp = tile.broadcast %ps : tensor<1x64x!tile.ptr<f32>, #row> -> tensor<2x64x!tile.ptr<f32>, #rows>
+  %m = tile.splat %k : i1 -> tensor<2x64xi1, #rows>
+  %other = tile.splat %s : f32 -> tensor<2x64xf32, #rows>
+  %v = tile.load %pp, %m, other %other {vector = 2 : i32} : tensor<2x64x!tile.ptr<f32>, #rows>
+  %qs = tile.splat %q : !tile.ptr<f32> -> tensor<2x64x!tile.ptr<f32>, #rows>
+  tile.store %qs, %v : tensor<2x64x!tile.ptr<f32>, #rows>
+  return
+}
+// CHECK-LABEL: llvm.func @others
+// CHECK-COUNT-2: ld.global.v2.b32
+func.func @others(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>, %s: f32, %t: f32, %k: i1) {
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<1x64x!tile.ptr<f32>, #row>
+  %pp = tile.broadcast %ps : tensor<1x64x!tile.ptr<f32>, #row> -> tensor<2x64x!tile.ptr<f32>, #rows>
+  %m = tile.splat %k : i1 -> tensor<2x64xi1, #rows>
+  %x = tile.splat %s : f32 -> tensor<32xf32, #i>
+  %y = tile.splat %t : f32 -> tensor<32xf32, #i>
+  %columns = tile.join %y, %x : tensor<32xf32, #i> -> tensor<32x2xf32, #ij>
+  %odd = tile.trans %columns [1, 0] : tensor<32x2xf32, #ij> -> tensor<2x32xf32, #ji>
+  %even = tile.splat %s : f32 -> tensor<2x32xf32, #ji>
+  %both = tile.join %even, %odd : tensor<2x32xf32, #ji> -> tensor<2x32x2xf32, #jik>
+  %other = tile.reshape %both : tensor<2x32x2xf32, #jik> -> tensor<2x64xf32, #rows>
+  %v = tile.load %pp, %m, other %other {vector = 2 : i32} : tensor<2x64x!tile.ptr<f32>, #rows>
+  %qs = tile.splat %q : !tile.ptr<f32> -> tensor<2x64x!tile.ptr<f32>, #rows>
+  tile.store %qs, %v : tensor<2x64x!tile.ptr<f32>, #rows>
+  return
+}
+}
