@@ -330,7 +330,8 @@ private:
     bool hasRoles =
         module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
     KernelAttr wanted = kernelOf(before);
-    if (!hasRoles || !isFree(wanted.getRoles()) || wanted.getCtas() > 1)
+    if (!hasRoles || !isFree(wanted.getRoles()) || wanted.getCtas() > 1 ||
+        needsResultsInTurn(module))
       return success();
     int64_t enough = warpgroupsWanted(), bytes = 0;
     int64_t with = warpgroupsWithRoles(module);

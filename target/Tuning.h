@@ -183,6 +183,14 @@ struct Tuning {
 
   /// Columns of a part: fewer are not worth an instruction of their own.
   int64_t splitFewestColumns = 16;
+  /// The same where a product's columns are a power of two, but its result has no room beside sums.
+  /// Each part reads the left operand from shared memory anew: below as many columns as an
+  /// instruction has rows, that takes longer than multiplying. Products of 8-bit floats of 2048 x
+  /// 2048 x 4096 whose results are added up in f32, in one, two and four parts (H100, us):
+  /// 128 x 256 x 32 by 8 warps 259, 48, 53, 128 x 256 x 128 79, 26, 26, with scales of rows 93, 28,
+  /// 29; 256 x 128 x 32 257, 48, 54; 64 x 256 x 128 by 4 warps and one that copies 36, 35, 29, with
+  /// scales 50, 38, 32.
+  int64_t splitSumsLeastColumns = 64;
 
   //===--------------------------------------------------------------------===//
   // Blocks part by part (tile-cut-blocks)

@@ -65,6 +65,24 @@ bool tile::overlaps(ModuleOp module) {
       .wasInterrupted();
 }
 
+bool tile::needsResultsInTurn(ModuleOp module) {
+  return module
+      .walk([](scf::ForOp loop) {
+        Type result;
+        for (auto dot : loop.getOps<cta::WarpgroupDotOp>())
+          if (dot.getInFlight() && (matchPattern(dot.getAcc(), m_PosZeroFloat()) ||
+                                    matchPattern(dot.getAcc(), m_Zero())))
+            result = dot.getType();
+        int64_t sums = 0;
+        for (Type type : loop.getResultTypes())
+          sums += type == result ? registersOf(type) : 0;
+        // Each has a result in each turn.
+        return 2 * sums > kMaxRegisters - kRegistersBesideAccumulator ? WalkResult::interrupt()
+                                                                      : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 bool tile::mayLeaveEarly(ModuleOp module) {
   auto isEmpty = [](Region &region) {
     return region.empty() || region.front().without_terminator().empty();

@@ -30,6 +30,10 @@ int64_t warpgroupsWithRoles(mlir::ModuleOp module);
 int64_t warpgroupsNow(mlir::ModuleOp module);
 /// Whether something is done while products run.
 bool overlaps(mlir::ModuleOp module);
+/// Whether results of products are added up under the next products, and would have no room where
+/// each is waited for: there the assembler moves the additions of a turn behind its last product,
+/// so that all results of the turn are held beside the sums.
+bool needsResultsInTurn(mlir::ModuleOp module);
 /// Whether programs may leave before all loops that multiply. Of a grid that is larger than what
 /// there is to do, most only start and end, and take the longer for it the larger they are.
 bool mayLeaveEarly(mlir::ModuleOp module);

@@ -1,6 +1,8 @@
 //===- ProductForms.cpp - which products warpgroups compute, and how ------===//
 #include "passes/facts/ProductForms.h"
 #include "ir/Kernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tile;
@@ -70,4 +72,17 @@ WarpgroupForm tile::warpgroupForm(DotOp dot) {
   if (!hasWarpgroups(dot) || obstacleToWarpgroups(dot))
     return WarpgroupForm::None;
   return hasFewRows(dot) ? WarpgroupForm::Transposed : WarpgroupForm::Direct;
+}
+
+Operation *tile::sumThatJoins(DotOp dot) {
+  bool startsAnew =
+      matchPattern(dot.getAcc(), m_AnyZeroFloat()) || matchPattern(dot.getAcc(), m_Zero());
+  Type type = dot.getA().getType().getElementType();
+  bool addsWithFewBits = isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8 &&
+                         warpgroupForm(dot) != WarpgroupForm::None;
+  if (!startsAnew || !dot->hasOneUse() || addsWithFewBits)
+    return nullptr;
+  Operation *sum = *dot->user_begin();
+  return isa<arith::AddFOp, arith::AddIOp>(sum) && sum->getBlock() == dot->getBlock() ? sum
+                                                                                      : nullptr;
 }

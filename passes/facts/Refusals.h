@@ -64,6 +64,7 @@ enum class Reason {
   PipelineNeedsMemory,
   // Products in parts (tile-split-columns)
   ColumnsUsedOtherwise,
+  SumsUsedOtherwise,
   // Rows of later programs (tile-prefetch-programs)
   PrefetchUnknownRows,
   PrefetchShortRows,

@@ -61,13 +61,15 @@ def CutBlocksPass : TilePass<"tile-cut-blocks", "::mlir::ModuleOp"> {
 }
 
 def SplitColumnsPass : TilePass<"tile-split-columns", "::mlir::ModuleOp"> {
-  let summary = "products whose columns are no power of two in parts that are";
+  let summary = "products whose columns are no power of two, or have no room, in parts";
   let description = [{
     - **Needs**: tile operations without layouts, blocks of any size.
     - **Guarantees**: where a block of a product's results is stored whose number of columns
       is no power of two (320), there are several products whose numbers are
       (256 and 64), each stored by itself. All that the columns come from is
-      computed in the same parts.
+      computed in the same parts. The same in two or four equal parts where a loop adds up
+      what products of warpgroups give, and a thread has no room for the sums beside
+      a whole result (SumsBeside.h).
     - **Never**: computes a product twice: a block that is also used in another way than
       element by element, by loops, sums and stores, stays whole (and grows
       in tile-pad-shapes). Parts of less than 16 columns are not made.
@@ -84,7 +86,8 @@ def SplitColumnsPass : TilePass<"tile-split-columns", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"fewestColumns", "fewest-columns", "int64_t", "/*default=*/0",
-           "columns of the smallest part; 0: what was chosen for the target">
+           "columns of the smallest part; 0: what was chosen for the target">,
+    Option<"sums", "sums", "bool", "/*default=*/true", "parts where sums leave no room beside">
   ];
   let counts = [Count<"storesSplit", "stores of products in parts">];
 }

@@ -1,4 +1,4 @@
-//===- SplitColumns.cpp - products of 192 or 320 columns in parts ---------===//
+//===- SplitColumns.cpp - products with their columns in parts ------------===//
 //
 // Contract and example: SplitColumnsPass in passes/tile/Passes.td.
 //
@@ -13,10 +13,12 @@
 #include "passes/facts/DeadValues.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/Refusals.h"
+#include "passes/tile/SumsBeside.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/DebugLog.h"
+#include <numeric>
 
 namespace tile {
 #define GEN_PASS_DEF_SPLITCOLUMNSPASS
@@ -36,8 +38,8 @@ struct Part {
 
 class Splitter {
 public:
-  Splitter(func::FuncOp kernel, int64_t fewestColumns)
-      : kernel(kernel), fewestColumns(fewestColumns) {}
+  Splitter(func::FuncOp kernel, int64_t fewestColumns, bool halves)
+      : kernel(kernel), fewestColumns(fewestColumns), halves(halves) {}
   void run();
 
 private:
@@ -47,6 +49,7 @@ private:
   /// A part along an axis of the value that a loop carries in this place.
   using Place = std::tuple<unsigned, unsigned, unsigned>;
   void split(StoreOp store);
+  void orderByParts();
   Value slice(Value v, unsigned axis, unsigned part);
   Value sliceOf(Operation *op, unsigned axis, unsigned part);
   void extendLoops();
@@ -54,6 +57,7 @@ private:
 
   func::FuncOp kernel;
   int64_t fewestColumns;
+  bool halves;             ///< whether sums beside products are reason enough
   SmallVector<Part> parts; ///< of the columns of this turn
   int64_t columns = 0;
   llvm::SetVector<StoreOp> stores;
@@ -61,9 +65,13 @@ private:
   DenseSet<Value> onlyStored;
   SmallVector<StoreOp> partStores;
   bool hasProduct = false;
+  /// Whether what is promised of the whole is known of parts: other starts and runs than powers of
+  /// two say nothing of them.
+  bool keepsPromises = false;
   /// Values that loops carry and that are needed in parts: of which axes.
   llvm::MapVector<std::pair<Operation *, unsigned>, llvm::SmallSetVector<unsigned, 2>> carried;
   llvm::DenseMap<std::tuple<Value, unsigned, unsigned>, Value> slices;
+  DenseMap<Operation *, unsigned> partOf; ///< of what has been made: which part
 };
 } // namespace
 
@@ -74,6 +82,13 @@ static SmallVector<Part> partsOf(int64_t columns, int64_t fewest) {
     parts.push_back({first, int64_t(llvm::bit_floor(uint64_t(columns - first)))});
   if (parts.size() < 2 || parts.back().size < fewest)
     parts.clear();
+  return parts;
+}
+
+static SmallVector<Part> equalParts(int64_t columns, int64_t number) {
+  SmallVector<Part> parts;
+  for (int64_t part = 0; part < number; ++part)
+    parts.push_back({part * columns / number, columns / number});
   return parts;
 }
 
@@ -127,6 +142,7 @@ bool Splitter::canSlice(Value v, unsigned axis) {
         return blockOf(o.getSrc()).getDimSize(axis) == 1 || canSlice(o.getSrc(), axis);
       })
       .Case([&](HintOp o) { return canSlice(o.getSrc(), axis); })
+      .Case([&](TransOp o) { return canSlice(o.getSrc(), o.getOrder()[axis]); })
       .Case([&](LoadOp o) { return !o.getIsVolatile() && all(o->getOperands()); })
       .Case([&](DotOp o) {
         hasProduct = true;
@@ -223,11 +239,39 @@ scf::ForOp Splitter::extend(scf::ForOp loop, ArrayRef<Place> added) {
 Value Splitter::slice(Value v, unsigned axis, unsigned part) {
   if (Value known = slices.lookup({v, axis, part}))
     return known;
-  // What is promised of the whole need not be so of a part, which starts elsewhere.
   auto hint = v.getDefiningOp<HintOp>();
-  Value result = hint ? slice(hint.getSrc(), axis, part) : sliceOf(v.getDefiningOp(), axis, part);
+  Value result = hint && !keepsPromises ? slice(hint.getSrc(), axis, part)
+                                        : sliceOf(v.getDefiningOp(), axis, part);
   slices[{v, axis, part}] = result;
   return result;
+}
+
+/// Whether all runs that are promised have a power of two of elements.
+static bool haveEvenRuns(func::FuncOp kernel) {
+  auto areEven = [](DenseI64ArrayAttr runs) {
+    return !runs || llvm::all_of(runs.asArrayRef(), [](int64_t n) {
+      return n > 0 && llvm::isPowerOf2_64(uint64_t(n));
+    });
+  };
+  return !kernel
+              .walk([&](HintOp hint) {
+                return areEven(hint.getContiguityAttr()) && areEven(hint.getConstancyAttr())
+                           ? WalkResult::advance()
+                           : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+/// What is promised of the whole is so of a part as far as the part's start and size are multiples
+/// of it, in powers of two: an aligned run of 256 has aligned runs of 64 in a part of 64, whose
+/// first element is the run's first and 64, 128 or 192.
+static DenseI64ArrayAttr promiseOf(DenseI64ArrayAttr whole, unsigned axis, Part part, bool isRun) {
+  if (!whole)
+    return {};
+  SmallVector<int64_t> promise(whole.asArrayRef());
+  int64_t known = std::gcd(promise[axis], isRun ? std::gcd(part.first, part.size) : part.first);
+  promise[axis] = part.first ? known & -known : known;
+  return DenseI64ArrayAttr::get(whole.getContext(), promise);
 }
 
 /// The same operation on the parts of its operands.
@@ -246,6 +290,7 @@ Value Splitter::sliceOf(Operation *op, unsigned axis, unsigned part) {
         if (blockOf(o.getSrc()).getDimSize(axis) != 1)
           sliced(0, axis);
       })
+      .Case([&](TransOp o) { sliced(0, o.getOrder()[axis]); })
       .Case([&](DotOp) {
         auto [index, dim] = operandOf(axis);
         sliced(index, dim);
@@ -260,6 +305,7 @@ Value Splitter::sliceOf(Operation *op, unsigned axis, unsigned part) {
   OpBuilder b(op->getContext());
   b.setInsertionPointAfter(before ? before.getDefiningOp() : op);
   Operation *copy = b.clone(*op, map);
+  partOf[copy] = part;
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   SmallVector<int64_t> shape(type.getShape());
   shape[axis] = parts[part].size;
@@ -268,6 +314,10 @@ Value Splitter::sliceOf(Operation *op, unsigned axis, unsigned part) {
   if (auto range = dyn_cast<MakeRangeOp>(copy)) {
     range.setStart(int32_t(range.getStart()) + int32_t(parts[part].first));
     range.setEnd(int32_t(range.getStart()) + int32_t(parts[part].size));
+  } else if (auto hint = dyn_cast<HintOp>(copy)) {
+    hint.setDivisibilityAttr(promiseOf(hint.getDivisibilityAttr(), axis, parts[part], false));
+    hint.setContiguityAttr(promiseOf(hint.getContiguityAttr(), axis, parts[part], true));
+    hint.setConstancyAttr(promiseOf(hint.getConstancyAttr(), axis, parts[part], true));
   } else if (auto constant = dyn_cast<arith::ConstantOp>(copy)) {
     constant.setValueAttr(cast<DenseElementsAttr>(constant.getValue()).resizeSplat(smaller));
   }
@@ -313,6 +363,41 @@ void Splitter::split(StoreOp store) {
   store.erase();
 }
 
+/// Moves what loops do with a part of a product behind what they do with the part before: the
+/// whole of one part is done with before the next one is computed.
+void Splitter::orderByParts() {
+  llvm::MapVector<Block *, SmallVector<SmallVector<Operation *>>> blocks;
+  kernel.walk([&](DotOp dot) {
+    auto part = partOf.find(dot);
+    if (part == partOf.end() || !isa<scf::ForOp>(dot->getParentOp()))
+      return;
+    SmallVector<SmallVector<Operation *>> &own = blocks[dot->getBlock()];
+    own.resize(parts.size());
+    own[part->second].push_back(dot);
+  });
+  for (auto &[block, own] : blocks) {
+    bool canMove = true;
+    for (auto [part, moved] : llvm::enumerate(own)) {
+      DenseSet<Operation *> seen(moved.begin(), moved.end());
+      for (unsigned i = 0; i < moved.size(); ++i)
+        for (Operation *user : moved[i]->getUsers())
+          if (user != block->getTerminator() && seen.insert(user).second) {
+            auto other = partOf.find(user);
+            canMove &= user->getBlock() == block && other != partOf.end() &&
+                       other->second == part && isElementwise(user);
+            moved.push_back(user);
+          }
+      llvm::sort(moved, [](Operation *a, Operation *b) {
+        return a->getBlock() == b->getBlock() && a->isBeforeInBlock(b);
+      });
+    }
+    if (canMove)
+      for (ArrayRef<Operation *> moved : own)
+        for (Operation *op : moved)
+          op->moveBefore(block->getTerminator());
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
@@ -327,7 +412,10 @@ void Splitter::run() {
   for (auto &[number, all] : byColumns) {
     columns = number;
     parts = partsOf(number, fewestColumns);
-    if (parts.empty())
+    if (parts.empty() && halves)
+      parts = equalParts(number, partsBesideSums(kernel, number));
+    keepsPromises = llvm::isPowerOf2_64(uint64_t(number)) && haveEvenRuns(kernel);
+    if (parts.size() < 2)
       continue;
     stores.clear();
     stores.insert_range(all);
@@ -335,12 +423,14 @@ void Splitter::run() {
     onlyStored.clear();
     carried.clear();
     slices.clear();
+    partOf.clear();
     hasProduct = false;
     bool canAll = llvm::all_of(all, [&](StoreOp store) { return canSplit(store); });
     LDBG() << number << " columns: " << (canAll && hasProduct ? "in parts" : "as they are");
     if (!canAll || !hasProduct) {
       if (hasProduct)
-        refuse(all.front(), Reason::ColumnsUsedOtherwise);
+        refuse(all.front(), llvm::isPowerOf2_64(uint64_t(number)) ? Reason::SumsUsedOtherwise
+                                                                  : Reason::ColumnsUsedOtherwise);
       continue;
     }
     storesSplit += all.size();
@@ -348,6 +438,7 @@ void Splitter::run() {
     extendLoops();
     for (StoreOp store : all)
       split(store);
+    orderByParts();
     eraseDeadValues(kernel.getBody().front());
     for (unsigned i = 0; i < partStores.size(); ++i)
       if (i % parts.size())
@@ -362,7 +453,7 @@ struct SplitColumnsPass : tile::impl::SplitColumnsPassBase<SplitColumnsPass> {
     int64_t fewest = fewestColumns ? fewestColumns : tuningOf(getOperation()).splitFewestColumns;
     for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>())
       if (!kernel.isExternal() && llvm::hasSingleElement(kernel.getBody()))
-        Splitter(kernel, fewest).run();
+        Splitter(kernel, fewest, sums).run();
   }
 };
 } // namespace
