@@ -11,14 +11,13 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
 #include "passes/facts/DeadValues.h"
-#include "passes/facts/PointerRoots.h"
 #include "passes/facts/Refusals.h"
+#include "passes/tile/ColumnParts.h"
 #include "passes/tile/SumsBeside.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/DebugLog.h"
-#include <numeric>
 
 namespace tile {
 #define GEN_PASS_DEF_SPLITCOLUMNSPASS
@@ -32,10 +31,6 @@ using namespace tile;
 ALWAYS_ENABLED_STATISTIC(storesSplit, "stores of products in parts");
 
 namespace {
-struct Part {
-  int64_t first, size;
-};
-
 class Splitter {
 public:
   Splitter(func::FuncOp kernel, int64_t fewestColumns, bool halves)
@@ -49,7 +44,6 @@ private:
   /// A part along an axis of the value that a loop carries in this place.
   using Place = std::tuple<unsigned, unsigned, unsigned>;
   void split(StoreOp store);
-  void orderByParts();
   Value slice(Value v, unsigned axis, unsigned part);
   Value sliceOf(Operation *op, unsigned axis, unsigned part);
   void extendLoops();
@@ -75,29 +69,7 @@ private:
 };
 } // namespace
 
-/// Powers of two, the largest first; none if there are fewer than two, or small ones.
-static SmallVector<Part> partsOf(int64_t columns, int64_t fewest) {
-  SmallVector<Part> parts;
-  for (int64_t first = 0; first < columns; first += parts.back().size)
-    parts.push_back({first, int64_t(llvm::bit_floor(uint64_t(columns - first)))});
-  if (parts.size() < 2 || parts.back().size < fewest)
-    parts.clear();
-  return parts;
-}
-
-static SmallVector<Part> equalParts(int64_t columns, int64_t number) {
-  SmallVector<Part> parts;
-  for (int64_t part = 0; part < number; ++part)
-    parts.push_back({part * columns / number, columns / number});
-  return parts;
-}
-
 static RankedTensorType blockOf(Value v) { return dyn_cast<RankedTensorType>(v.getType()); }
-
-static bool isElementwise(Operation *op) {
-  return op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1 &&
-         op->getNumRegions() == 0;
-}
 
 /// The dimension of its operand that dimension `axis` of an expand_dims's result is.
 static unsigned before(ExpandDimsOp op, unsigned axis) {
@@ -151,7 +123,7 @@ bool Splitter::canSlice(Value v, unsigned axis) {
                canSlice(o.getAcc(), axis) && isOnlyStored(o.getResult());
       })
       .Case([&](scf::ForOp o) { return carries(o, cast<OpResult>(v).getResultNumber()); })
-      .Default([&](Operation *o) { return isElementwise(o) && all(o->getOperands()); });
+      .Default([&](Operation *o) { return givesOneElementwise(o) && all(o->getOperands()); });
 }
 
 /// Whether all that comes of a product's result are stores of as many columns.
@@ -172,7 +144,7 @@ bool Splitter::isOnlyStored(Value v) {
       return both(loop, use.getOperandNumber() - loop.getNumControlOperands());
     if (auto loop = dyn_cast<scf::ForOp>(user->getParentOp()); loop && isa<scf::YieldOp>(user))
       return both(loop, use.getOperandNumber());
-    return isElementwise(user) && isOnlyStored(user->getResult(0));
+    return givesOneElementwise(user) && isOnlyStored(user->getResult(0));
   });
 }
 
@@ -246,34 +218,6 @@ Value Splitter::slice(Value v, unsigned axis, unsigned part) {
   return result;
 }
 
-/// Whether all runs that are promised have a power of two of elements.
-static bool haveEvenRuns(func::FuncOp kernel) {
-  auto areEven = [](DenseI64ArrayAttr runs) {
-    return !runs || llvm::all_of(runs.asArrayRef(), [](int64_t n) {
-      return n > 0 && llvm::isPowerOf2_64(uint64_t(n));
-    });
-  };
-  return !kernel
-              .walk([&](HintOp hint) {
-                return areEven(hint.getContiguityAttr()) && areEven(hint.getConstancyAttr())
-                           ? WalkResult::advance()
-                           : WalkResult::interrupt();
-              })
-              .wasInterrupted();
-}
-
-/// What is promised of the whole is so of a part as far as the part's start and size are multiples
-/// of it, in powers of two: an aligned run of 256 has aligned runs of 64 in a part of 64, whose
-/// first element is the run's first and 64, 128 or 192.
-static DenseI64ArrayAttr promiseOf(DenseI64ArrayAttr whole, unsigned axis, Part part, bool isRun) {
-  if (!whole)
-    return {};
-  SmallVector<int64_t> promise(whole.asArrayRef());
-  int64_t known = std::gcd(promise[axis], isRun ? std::gcd(part.first, part.size) : part.first);
-  promise[axis] = part.first ? known & -known : known;
-  return DenseI64ArrayAttr::get(whole.getContext(), promise);
-}
-
 /// The same operation on the parts of its operands.
 Value Splitter::sliceOf(Operation *op, unsigned axis, unsigned part) {
   IRMapping map;
@@ -315,39 +259,11 @@ Value Splitter::sliceOf(Operation *op, unsigned axis, unsigned part) {
     range.setStart(int32_t(range.getStart()) + int32_t(parts[part].first));
     range.setEnd(int32_t(range.getStart()) + int32_t(parts[part].size));
   } else if (auto hint = dyn_cast<HintOp>(copy)) {
-    hint.setDivisibilityAttr(promiseOf(hint.getDivisibilityAttr(), axis, parts[part], false));
-    hint.setContiguityAttr(promiseOf(hint.getContiguityAttr(), axis, parts[part], true));
-    hint.setConstancyAttr(promiseOf(hint.getConstancyAttr(), axis, parts[part], true));
+    promiseOfPart(hint, axis, parts[part]);
   } else if (auto constant = dyn_cast<arith::ConstantOp>(copy)) {
     constant.setValueAttr(cast<DenseElementsAttr>(constant.getValue()).resizeSplat(smaller));
   }
   return copy->getResult(0);
-}
-
-/// Moves what only `store` needs behind `before`, an earlier store of its block: parts
-/// are worked on one after another, so that one at a time needs registers for that.
-static void sinkTo(StoreOp store, StoreOp before) {
-  DenseSet<Operation *> needed{store};
-  SmallVector<Operation *> moved;
-  DenseSet<Value> written;
-  bool seesAll = true; // that is written between an operation and `store`
-  collectRoots(before.getPtr(), written);
-  for (Operation *op = before->getPrevNode(); op; op = op->getPrevNode()) {
-    auto load = dyn_cast<LoadOp>(op);
-    bool canMove = load ? seesAll && !load.getIsVolatile() && !comesFrom(load.getPtr(), written)
-                        : op->getNumRegions() == 0 && isMemoryEffectFree(op);
-    if (auto other = dyn_cast<StoreOp>(op))
-      collectRoots(other.getPtr(), written);
-    else if (!load)
-      seesAll &= isMemoryEffectFree(op);
-    if (canMove && !op->use_empty() &&
-        llvm::all_of(op->getUsers(), [&](Operation *user) { return needed.contains(user); })) {
-      needed.insert(op);
-      moved.push_back(op);
-    }
-  }
-  for (Operation *op : llvm::reverse(moved))
-    op->moveBefore(store);
 }
 
 void Splitter::split(StoreOp store) {
@@ -361,41 +277,6 @@ void Splitter::split(StoreOp store) {
     partStores.push_back(cast<StoreOp>(OpBuilder(store).clone(*store, map)));
   }
   store.erase();
-}
-
-/// Moves what loops do with a part of a product behind what they do with the part before: the
-/// whole of one part is done with before the next one is computed.
-void Splitter::orderByParts() {
-  llvm::MapVector<Block *, SmallVector<SmallVector<Operation *>>> blocks;
-  kernel.walk([&](DotOp dot) {
-    auto part = partOf.find(dot);
-    if (part == partOf.end() || !isa<scf::ForOp>(dot->getParentOp()))
-      return;
-    SmallVector<SmallVector<Operation *>> &own = blocks[dot->getBlock()];
-    own.resize(parts.size());
-    own[part->second].push_back(dot);
-  });
-  for (auto &[block, own] : blocks) {
-    bool canMove = true;
-    for (auto [part, moved] : llvm::enumerate(own)) {
-      DenseSet<Operation *> seen(moved.begin(), moved.end());
-      for (unsigned i = 0; i < moved.size(); ++i)
-        for (Operation *user : moved[i]->getUsers())
-          if (user != block->getTerminator() && seen.insert(user).second) {
-            auto other = partOf.find(user);
-            canMove &= user->getBlock() == block && other != partOf.end() &&
-                       other->second == part && isElementwise(user);
-            moved.push_back(user);
-          }
-      llvm::sort(moved, [](Operation *a, Operation *b) {
-        return a->getBlock() == b->getBlock() && a->isBeforeInBlock(b);
-      });
-    }
-    if (canMove)
-      for (ArrayRef<Operation *> moved : own)
-        for (Operation *op : moved)
-          op->moveBefore(block->getTerminator());
-  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -438,7 +319,7 @@ void Splitter::run() {
     extendLoops();
     for (StoreOp store : all)
       split(store);
-    orderByParts();
+    orderByParts(kernel, partOf, parts.size());
     eraseDeadValues(kernel.getBody().front());
     for (unsigned i = 0; i < partStores.size(); ++i)
       if (i % parts.size())
