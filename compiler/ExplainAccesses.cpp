@@ -1,5 +1,6 @@
 //===- ExplainAccesses.cpp - how a kernel reaches memory ------------------===//
 #include "compiler/ExplainReader.h"
+#include "passes/facts/EqualRuns.h"
 #include "text/Format.h"
 #include <set>
 
@@ -135,6 +136,9 @@ void Reader::visitRegisterAccess(Operation *op) {
       access.widthReason = whyNotWider(axes.get(pointers), mask ? &axes.get(mask) : nullptr, bytes,
                                        access.vectorBytes);
     access.requests = registers / vector;
+    auto runs = op->getAttrOfType<DenseI64ArrayAttr>(cta::kEqualRunsAttr);
+    if (runs && vector == 1)
+      access.requests = distinctRegisters(l, runs.asArrayRef());
     access.bytes = double(block.getNumElements()) * bytes;
     Request request = requestOf(l, vector, bytes, axes.get(pointers));
     access.sectors = request.sectors;

@@ -218,6 +218,8 @@ struct Tuning {
   /// Loads of a thread that has a row where it is needed: beyond, one exchange through shared
   /// memory is cheaper.
   unsigned repeatMostLoads = 32;
+  /// The same of single numbers for runs of equal columns, beside products of a loop.
+  unsigned repeatMostRuns = 8;
   /// Rows and columns, at most, of what a thread computes by multiply-adds: of 4 by 4 each
   /// operand element serves four products. Lanes along the rows of such a product.
   int64_t scalarTile = 4;

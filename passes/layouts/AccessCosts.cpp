@@ -7,6 +7,7 @@
 #include "ir/Kernel.h"
 #include "ir/layout/Builders.h"
 #include "ir/layout/GF2.h"
+#include "passes/facts/EqualRuns.h"
 #include "passes/layouts/Coalesce.h"
 #include "passes/memory/Scratch.h"
 
@@ -60,7 +61,14 @@ std::optional<unsigned> Coalescing::maskRunFor(Operation *op, unsigned vector) c
 
 unsigned Coalescing::numAccesses(Operation *op, cta::LayoutAttr layout) const {
   const LinearLayout &l = layout.getLayout();
-  return unsigned(l.inSize(Dim::reg())) / vectorFor(op, l);
+  unsigned vector = vectorFor(op, l);
+  const Access &access = accesses.find(op)->second;
+  return vector == 1 && !access.runs.empty() ? distinctRegisters(l, access.runs)
+                                             : unsigned(l.inSize(Dim::reg())) / vector;
+}
+
+bool Coalescing::hasEqualRuns(Operation *op) const {
+  return llvm::any_of(accesses.find(op)->second.runs, [](int64_t run) { return run > 1; });
 }
 
 /// Contiguous bytes that one instruction of a warp covers along `axis`.

@@ -10,6 +10,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/Passes.h"
 #include "passes/facts/AxisInfo.h"
+#include "passes/facts/EqualRuns.h"
 #include "passes/layouts/Coalesce.h"
 #include "passes/layouts/LayoutInference.h"
 #include "passes/layouts/StagingLayouts.h"
@@ -233,9 +234,16 @@ void LayoutRewriter::rewriteControlFlow(Operation *op) {
 }
 
 /// Notes where equal elements arise, such as in a mask against the end of a row,
-/// so that a thread computes one of those it holds.
+/// or are loaded, such as scales of blocks, so that a thread computes or loads one of those it
+/// holds.
 static void noteEqualRuns(func::FuncOp func, AxisInfoAnalysis &axes) {
   func.walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      SmallVector<int64_t, 4> runs = equalRunsOf(load, axes);
+      if (llvm::any_of(runs, [](int64_t run) { return run > 1; }))
+        op->setAttr(cta::kEqualRunsAttr, DenseI64ArrayAttr::get(op->getContext(), runs));
+      return;
+    }
     if (!op->hasTrait<OpTrait::Elementwise>() || op->getNumResults() != 1 ||
         op->getNumOperands() == 0)
       return;

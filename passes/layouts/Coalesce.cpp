@@ -3,6 +3,7 @@
 #include "ir/Kernel.h"
 #include "ir/layout/Builders.h"
 #include "passes/facts/Distances.h"
+#include "passes/facts/EqualRuns.h"
 #include "passes/facts/MaskRuns.h"
 #include "passes/facts/Reach.h"
 #include "passes/layouts/DotLayouts.h"
@@ -136,6 +137,8 @@ void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysi
     }
     access.limit = unsigned(std::max<int64_t>(limit, 1));
   }
+  if (auto load = dyn_cast<LoadOp>(op))
+    access.runs = equalRunsOf(load, axes);
   bool isSingle = isa<AtomicRmwOp, AtomicCasOp>(op) && !addsNeighbours(op); // one element a time
   if (isSingle)
     access.limit = 1;

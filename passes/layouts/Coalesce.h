@@ -65,6 +65,8 @@ public:
   bool isContiguous(mlir::Operation *op) const;
   /// True if rows of `op`, along its fastest dimension, are all at the same addresses.
   bool isRepeated(mlir::Operation *op) const;
+  /// Whether neighbours are known to be equal, so that a thread loads one of them.
+  bool hasEqualRuns(mlir::Operation *op) const;
   /// True if `op` may as well work in `layout` as in its anchor.
   bool isGoodEnough(mlir::Operation *op, cta::LayoutAttr layout);
   /// Of a row of which memory has one element in a few, each element is an access of its own: the
@@ -85,6 +87,7 @@ private:
     bool leans = false;   ///< not contiguous, but likely nearly so along the fastest dimension
     bool strided = false; ///< neither, but neighbours of a row share sectors
     llvm::SmallVector<int64_t, 4> apart; ///< bytes between neighbours along each dimension, likely
+    llvm::SmallVector<int64_t, 4> runs;  ///< of equal addresses along each dimension, of loads
     bool repeated = false;               ///< along all dimensions but the fastest
     bool alone = false;                  ///< where it works is nobody else's business
   };

@@ -129,6 +129,10 @@ unsigned LayoutInference::mostRepeatedLoads(Operation *load) const {
     return tuning.repeatMostLoads;
   constexpr double kAdditions = 2;
   double cheap = tuning.exchangeCycles / (kAdditions * coalescing.numWarps());
+  // All warps wait for each other twice where they exchange what a product's result is scaled with:
+  // nothing runs under the product then.
+  if (coalescing.hasEqualRuns(load) && isAmongProducts(load))
+    return tuning.repeatMostRuns;
   return std::min(tuning.repeatMostLoads, unsigned(cheap));
 }
 

@@ -7,8 +7,7 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
 
-/// For each register the first one that is known to hold an equal element.
-static SmallVector<unsigned> firstOfEqual(Operation *op) {
+SmallVector<unsigned> lowering::firstOfEqual(Operation *op) {
   SmallVector<unsigned> first;
   auto runs = op->getAttrOfType<DenseI64ArrayAttr>(cta::kEqualRunsAttr);
   if (!runs || !cta::hasLayout(op->getResult(0).getType()))

@@ -364,6 +364,10 @@ bool isReciprocalOfLarge(mlir::arith::DivFOp op);
 /// The coordinates (dim0, dim1, ...) of a register at lane 0, warp 0.
 llvm::SmallVector<int32_t> registerCoordinates(const layout::LinearLayout &layout, int32_t reg);
 
+/// For each register of the operation's result the first one that is known to hold an equal
+/// element (`cta.equal_runs`); nothing where no runs are noted.
+llvm::SmallVector<unsigned> firstOfEqual(mlir::Operation *op);
+
 } // namespace tile::lowering
 
 #endif // TILE_PASSES_LOWERING_LOWERING_H

@@ -107,7 +107,12 @@ LogicalResult Lowering::lowerLoad(LoadOp op) {
   // Copies load once: of the same elements behind the same mask, with one value for all others.
   using Key = std::tuple<Value, Value, Value, Value>;
   llvm::DenseMap<Key, Registers> seen;
+  SmallVector<unsigned> equal = firstOfEqual(op);
   for (unsigned r = 0; r < ptrs.size(); r += group) {
+    if (group == 1 && equal.size() == ptrs.size() && equal[r] < r) {
+      regs.push_back(regs[equal[r]]);
+      continue;
+    }
     Value predicate = !mask ? Value() : run < group ? wholeGroup(*mask, r, group) : (*mask)[r];
     ValueRange other;
     if (op.getOther() && !isZeroBits(op.getOther()))

@@ -24,6 +24,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Rounds.h"
+#include "passes/facts/EqualRuns.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Registers.h"
 
@@ -198,9 +199,9 @@ bool Rotation::fits() {
   if (registers < 2 * tuning.rotateLeastRegisters)
     return false;
   for (BlockArgument arg : loop.getRegionIterArgs())
-    registers += registersOf(arg.getType());
+    registers += distinctRegistersOf(arg);
   for (Value v : captured)
-    registers += 2 * registersOf(v.getType());
+    registers += 2 * distinctRegistersOf(v);
   return registers <= tuning.mostRegistersUnderProducts;
 }
 
