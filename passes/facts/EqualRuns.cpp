@@ -66,3 +66,12 @@ int64_t tile::distinctRegistersOf(Value value) {
   const layout::LinearLayout &l = cta::getLayout(value.getType());
   return registers / l.inSize(Dim::reg()) * distinctRegisters(l, runs.asArrayRef());
 }
+
+int64_t tile::registersOfAddresses(Block *body) {
+  constexpr int64_t kRegistersOfAddress = 2;
+  int64_t registers = 0;
+  for (auto load : body->getOps<LoadOp>())
+    if (!isa<BlockArgument>(load.getPtr()))
+      registers += kRegistersOfAddress * distinctRegistersOf(load.getResult());
+  return registers;
+}

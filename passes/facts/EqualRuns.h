@@ -25,6 +25,10 @@ unsigned distinctRegisters(const layout::LinearLayout &l, llvm::ArrayRef<int64_t
 /// are equal to others, and of addresses that a loop carries for such loads alone.
 int64_t distinctRegistersOf(mlir::Value value);
 
+/// Registers of a thread for the addresses that loads of `body` itself start from in each turn, but
+/// for those that the loop carries.
+int64_t registersOfAddresses(mlir::Block *body);
+
 } // namespace tile
 
 #endif // TILE_PASSES_FACTS_EQUALRUNS_H

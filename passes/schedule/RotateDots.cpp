@@ -202,6 +202,7 @@ bool Rotation::fits() {
     registers += distinctRegistersOf(arg);
   for (Value v : captured)
     registers += 2 * distinctRegistersOf(v);
+  registers += registersOfAddresses(loop.getBody());
   return registers <= tuning.mostRegistersUnderProducts;
 }
 

@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Rounds.h"
+#include "passes/facts/EqualRuns.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Registers.h"
 
@@ -92,14 +93,16 @@ static bool hasSingleTurns(scf::ForOp loop) {
   return turns && (turns->ult(2 * together) || turns->urem(together) == 1);
 }
 
-/// Two results at a time, beside all that the loop carries.
+/// Two results at a time, beside all that the loop carries and loads.
 static bool fits(scf::ForOp loop, ArrayRef<cta::WarpgroupDotOp> dots) {
   int64_t result = 0, registers = 0;
   for (cta::WarpgroupDotOp dot : dots)
     result = std::max(result, registersOf(dot.getType()));
-  for (Type type : loop.getResultTypes())
-    registers += registersOf(type);
-  registers += 2 * result;
+  for (BlockArgument arg : loop.getRegionIterArgs())
+    registers += distinctRegistersOf(arg);
+  for (auto load : loop.getOps<LoadOp>())
+    registers += distinctRegistersOf(load.getResult());
+  registers += registersOfAddresses(loop.getBody()) + 2 * result;
   const Tuning &tuning = tuningOf(loop);
   return registers >= tuning.staggerLeastRegisters &&
          registers <= tuning.mostRegistersUnderProducts;
