@@ -41,7 +41,7 @@ bool tile::hasProducts(scf::ForOp loop) {
       .wasInterrupted();
 }
 
-/// Whether products of the loop multiply what comes from `v`.
+/// Whether products of the loop multiply what comes from `v`, by way of a branch, too.
 static bool feedsProduct(Value v, DenseSet<Value> &seen) {
   if (!seen.insert(v).second)
     return false;
@@ -49,6 +49,8 @@ static bool feedsProduct(Value v, DenseSet<Value> &seen) {
     Operation *user = use.getOwner();
     if (isa<DotOp, cta::WarpgroupDotOp>(user))
       return use.getOperandNumber() != kDotAcc;
+    if (auto branch = dyn_cast<scf::IfOp>(user->getParentOp()); branch && isa<scf::YieldOp>(user))
+      return feedsProduct(branch.getResult(use.getOperandNumber()), seen);
     return isMemoryEffectFree(user) && user->getNumRegions() == 0 &&
            !user->hasTrait<OpTrait::IsTerminator>() &&
            llvm::any_of(user->getResults(), [&](Value r) { return feedsProduct(r, seen); });

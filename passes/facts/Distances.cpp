@@ -18,7 +18,7 @@ static int64_t capped(int64_t distance) { return std::min(distance, kFarApart); 
 namespace {
 class Guess {
 public:
-  explicit Guess(AxisInfoAnalysis &axes) : axes(axes) {}
+  explicit Guess(AxisInfoAnalysis &axes, bool isSure = false) : axes(axes), isSure(isSure) {}
   int64_t along(Value v, unsigned axis);
 
 private:
@@ -28,6 +28,7 @@ private:
   int64_t size(Value factor);
 
   AxisInfoAnalysis &axes;
+  bool isSure; ///< nothing is guessed
   llvm::DenseMap<std::pair<Value, unsigned>, int64_t> known;
 };
 } // namespace
@@ -37,6 +38,8 @@ int64_t Guess::size(Value factor) {
   const AxisInfo &info = axes.get(factor);
   if (info.constant)
     return capped(std::abs(std::max(*info.constant, -kFarApart)));
+  if (isSure)
+    return kFarApart;
   int64_t multiple = 1;
   for (unsigned axis = 0; axis < info.axes.size(); ++axis)
     if (info.axes[axis].contiguity == 0)
@@ -60,6 +63,9 @@ int64_t Guess::sum(ValueRange values, unsigned axis) {
 }
 
 int64_t Guess::ofOperation(Operation *op, unsigned axis) {
+  if (isSure && isa<arith::RemSIOp, arith::RemUIOp, arith::DivSIOp, arith::DivUIOp, arith::SelectOp,
+                    arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp>(op))
+    return kFarApart;
   return llvm::TypeSwitch<Operation *, int64_t>(op)
       .Case([&](MakeRangeOp) { return 1; })
       .Case<arith::AddIOp, arith::SubIOp, AddPtrOp>(
@@ -113,4 +119,8 @@ int64_t Guess::along(Value v, unsigned axis) {
 
 int64_t tile::likelyDistance(Value block, unsigned axis, AxisInfoAnalysis &axes) {
   return Guess(axes).along(block, axis);
+}
+
+bool tile::isConstantDistance(Value block, unsigned axis, AxisInfoAnalysis &axes) {
+  return Guess(axes, /*isSure=*/true).along(block, axis) < kFarApart;
 }

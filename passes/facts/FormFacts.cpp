@@ -83,6 +83,24 @@ bool tile::needsResultsInTurn(ModuleOp module) {
       .wasInterrupted();
 }
 
+/// Whether `v` may be another in other programs: not if parameters alone decide.
+static bool differsByProgram(Value v) {
+  SmallVector<Value> work{v};
+  DenseSet<Value> seen;
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    Operation *op = next.getDefiningOp();
+    if (!op && isa<func::FuncOp>(next.getParentBlock()->getParentOp()))
+      continue;
+    if (!op || isa<ProgramIdOp>(op) || op->getNumRegions() != 0 || !isMemoryEffectFree(op))
+      return true;
+    llvm::append_range(work, op->getOperands());
+  }
+  return false;
+}
+
 bool tile::mayLeaveEarly(ModuleOp module) {
   auto isEmpty = [](Region &region) {
     return region.empty() || region.front().without_terminator().empty();
@@ -92,7 +110,9 @@ bool tile::mayLeaveEarly(ModuleOp module) {
                 auto loop = product->getParentOfType<scf::ForOp>();
                 auto branch = loop ? dyn_cast<scf::IfOp>(loop->getParentOp()) : nullptr;
                 bool isBehind =
-                    branch && (isEmpty(branch.getThenRegion()) || isEmpty(branch.getElseRegion()));
+                    branch &&
+                    (isEmpty(branch.getThenRegion()) || isEmpty(branch.getElseRegion())) &&
+                    differsByProgram(branch.getCondition());
                 return isBehind ? WalkResult::advance() : WalkResult::interrupt();
               })
               .wasInterrupted();

@@ -35,6 +35,22 @@ Interval Intervals::of(Value value) {
   return known[value] = result;
 }
 
+/// Of a number shifted down, or whose bits are joined with those of another: unsigned.
+static Interval ofBits(Operation *op, Interval a, Interval b, unsigned bits) {
+  if (isa<arith::OrIOp, arith::XOrIOp>(op)) {
+    if (a.low < 0 || b.low < 0)
+      return everything(bits);
+    return {0,
+            int64_t(llvm::maskTrailingOnes<uint64_t>(llvm::bit_width(uint64_t(a.high | b.high))))};
+  }
+  bool isKnown = b.low == b.high && b.low > 0 && b.low < int64_t(bits);
+  if (!isKnown)
+    return everything(bits);
+  if (a.low >= 0 || isa<arith::ShRSIOp>(op))
+    return {a.low >> b.low, a.high >> b.low};
+  return {0, int64_t(llvm::maskTrailingOnes<uint64_t>(bits - unsigned(b.low)))};
+}
+
 Interval Intervals::compute(Value value, unsigned bits) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -53,6 +69,16 @@ Interval Intervals::compute(Value value, unsigned bits) {
   if (isa<arith::ExtUIOp>(op)) {
     Interval from = of(op->getOperand(0));
     return from.low >= 0 ? from : everything(bits);
+  }
+  auto eitherOf = [&](Value one, Value other) {
+    Interval a = of(one), b = of(other);
+    return Interval{std::min(a.low, b.low), std::max(a.high, b.high)};
+  };
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return eitherOf(select.getTrueValue(), select.getFalseValue());
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    unsigned result = cast<OpResult>(value).getResultNumber();
+    return eitherOf(branch.thenYield().getOperand(result), branch.elseYield().getOperand(result));
   }
   return arithmetic(op, bits);
 }
@@ -83,6 +109,8 @@ Interval Intervals::arithmetic(Operation *op, unsigned bits) {
       .Case<arith::AndIOp>([&](auto) {
         return b.low >= 0 ? make(0, b.high) : a.low >= 0 ? make(0, a.high) : everything(bits);
       })
+      .Case<arith::OrIOp, arith::XOrIOp, arith::ShRUIOp, arith::ShRSIOp>(
+          [&](auto) { return ofBits(op, a, b, bits); })
       .Case<arith::RemSIOp>([&](auto) {
         if (b.low <= 0)
           return everything(bits);

@@ -107,6 +107,24 @@ void Coalescing::lean(Operation *op, AxisInfoAnalysis &axes) {
     groupOf(shape, access.order);
 }
 
+/// Lanes along dimensions whose distances only the launch knows, where a thread makes many
+/// accesses: its own are constant distances apart then, and need few addresses. Where neighbours
+/// share no sector it is the same for the memory.
+static void leaveConstantDistances(SmallVectorImpl<unsigned> &order, Value ptr, int64_t accesses,
+                                   unsigned bytes, AxisInfoAnalysis &axes) {
+  constexpr int64_t kManyAccesses = 32; // 64 registers of addresses. Judgement
+  if (order.size() < 3 || accesses < kManyAccesses)
+    return;
+  auto isLeft = [&](unsigned axis) {
+    return isConstantDistance(ptr, axis, axes) &&
+           likelyDistance(ptr, axis, axes) * bytes >= kVectorBytes;
+  };
+  SmallVector<unsigned, 4> left;
+  llvm::copy_if(llvm::drop_begin(order), std::back_inserter(left), isLeft);
+  llvm::erase_if(order, [&](unsigned axis) { return llvm::is_contained(left, axis); });
+  llvm::append_range(order, left);
+}
+
 void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysis &axes) {
   auto type = dyn_cast<RankedTensorType>(ptr.getType());
   if (!type)
@@ -136,6 +154,10 @@ void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysi
                                                    : maskRun(mask, fast, MaskPart::Interval, axes));
     }
     access.limit = unsigned(std::max<int64_t>(limit, 1));
+    if (access.contiguous)
+      leaveConstantDistances(access.order, ptr,
+                             type.getNumElements() / (kLanes * warps * access.limit), access.bytes,
+                             axes);
   }
   if (auto load = dyn_cast<LoadOp>(op))
     access.runs = equalRunsOf(load, axes);

@@ -188,10 +188,29 @@ cta::LayoutAttr LayoutInference::homeOfSums(Value value, unsigned depth, unsigne
   return {};
 }
 
+/// Whether products multiply all that becomes of `value`: where their results are is none of its
+/// business, though they may have its shape.
+static bool isOnlyMultiplied(Value value, unsigned depth, unsigned &budget) {
+  return !value.use_empty() && llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<DotOp, cta::WarpgroupDotOp>(user))
+      return use.getOperandNumber() != kDotAcc;
+    if (budget == 0 || depth == 0)
+      return false;
+    --budget;
+    if (isa<cta::StageOp>(user))
+      return true;
+    return (isElementwise(user) || isa<TransOp, ReshapeOp, JoinOp>(user)) &&
+           isOnlyMultiplied(user->getResult(0), depth - 1, budget);
+  });
+}
+
 /// Where what it is worked with lives.
 cta::LayoutAttr LayoutInference::layoutOfRepeated(BroadcastOp op, unsigned &budget) {
   ArrayRef<int64_t> shape = op.getType().getShape();
-  if (cta::LayoutAttr acc = layoutOfProduct(shape))
+  unsigned seen = reach::kUsersSeen;
+  cta::LayoutAttr acc = layoutOfProduct(shape);
+  if (acc && !isOnlyMultiplied(op.getResult(), reach::kUsers, seen))
     return acc;
   if (cta::LayoutAttr home = homeOfUsers(op.getResult()))
     return home;

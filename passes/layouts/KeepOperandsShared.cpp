@@ -13,6 +13,7 @@
 #include "passes/facts/SharedOperands.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/layouts/LayoutInference.h"
+#include "passes/layouts/ReadLate.h"
 #include "passes/memory/Scratch.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/Statistic.h"
@@ -30,6 +31,7 @@ using layout::LinearLayout;
 
 #define DEBUG_TYPE "tile-keep-operands-shared"
 ALWAYS_ENABLED_STATISTIC(operandsKept, "operands that wait in shared memory for their products");
+ALWAYS_ENABLED_STATISTIC(blocksReadLate, "blocks that wait in shared memory behind products");
 
 //===----------------------------------------------------------------------===//
 // Which
@@ -273,6 +275,7 @@ void KeepOperandsSharedPass::runOnOperation() {
   for (func::FuncOp kernel : module.getOps<func::FuncOp>()) {
     if (kernel.isExternal())
       continue;
+    blocksReadLate += readBehindProducts(kernel);
     int64_t registers = registersDuringDots(kernel);
     LDBG() << kernel.getName() << ": " << registers << " registers of blocks during products, of "
            << most;

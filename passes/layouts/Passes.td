@@ -100,7 +100,10 @@ def KeepOperandsSharedPass : TilePass<"tile-keep-operands-shared", "::mlir::Modu
       that moves through shared memory only to be the operand of products by matrix instructions
       of warps, turned, repeated or as it is, is written there once, where it is computed, or
       behind the loads that follow, and each product reads from it what it needs, when it needs
-      it. Blocks of batches lie there one behind the other.
+      it. Blocks of batches lie there one behind the other. Blocks that results of warpgroup
+      products are combined with, of which a thread has more behind the exchange, scales of
+      columns say, are written in front of the product and read behind it, where that lets
+      another program in; `cta.programs_together` tells the assembler.
     - **Never**: touches operands that threads already hold, or kernels that have the registers.
 
     ```
@@ -113,7 +116,10 @@ def KeepOperandsSharedPass : TilePass<"tile-keep-operands-shared", "::mlir::Modu
     thread. Spilled and loaded again, they would cost two accesses each; read by matrices, a
     quarter of one.
   }];
-  let counts = [Count<"operandsKept", "operands that wait in shared memory for their products">];
+  let counts = [
+    Count<"operandsKept", "operands that wait in shared memory for their products">,
+    Count<"blocksReadLate", "blocks that wait in shared memory behind products">
+  ];
 }
 
 def NarrowLiveRangesPass : TilePass<"tile-narrow-live-ranges", "::mlir::ModuleOp"> {

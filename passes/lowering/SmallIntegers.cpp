@@ -7,6 +7,10 @@
 //
 //   x in [0, 2^10)  =>  f16 of bits 0x6400 | x, which is 1024 + x, less 1024
 //   x in [0, 2^7)   =>  bf16 of bits 0x4300 | x, which is 128 + x, less 128
+//   bytes in [-128, 128)  =>  the first of x + 128, whose bits are those of x but for the highest
+//
+// Bytes that lie side by side in a register go to the lower halves of the floats by one operation,
+// too, which writes the upper halves.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Attributes.h"
@@ -58,6 +62,52 @@ static Value paired(Instructions &in, Value x, Value y) {
   return mask == ~0u ? both : LLVM::AndOp::create(b, loc, both, in.i32(int32_t(mask))).getResult();
 }
 
+/// Two neighbours of a register's bytes: the register, and which they are.
+static std::optional<std::pair<Value, uint32_t>> neighbours(Instructions &in, Value x, Value y) {
+  auto low = x.getDefiningOp<LLVM::ExtractElementOp>();
+  auto high = y.getDefiningOp<LLVM::ExtractElementOp>();
+  APInt first, second;
+  if (!low || !high || low.getVector() != high.getVector() || !x.getType().isInteger(8) ||
+      !matchPattern(low.getPosition(), m_ConstantInt(&first)) ||
+      !matchPattern(high.getPosition(), m_ConstantInt(&second)))
+    return std::nullopt;
+  unsigned count = unsigned(cast<VectorType>(low.getVector().getType()).getNumElements());
+  if (count != 2 && count != 4)
+    return std::nullopt;
+  OpBuilder &b = in.builder();
+  Value word =
+      LLVM::BitcastOp::create(b, in.getLoc(), b.getIntegerType(8 * count), low.getVector());
+  if (count == 2)
+    word = LLVM::ZExtOp::create(b, in.getLoc(), b.getI32Type(), word);
+  return std::pair(word, uint32_t(second.getZExtValue() << 8 | first.getZExtValue()));
+}
+
+/// The bits of both floats, each of two to the power and what the element adds.
+static Value digitsOfPair(Instructions &in, Value x, Value y, const Digits &digits, bool isSigned) {
+  OpBuilder &b = in.builder();
+  Location loc = in.getLoc();
+  auto turned = [&](Value word, uint32_t highest) {
+    return isSigned ? LLVM::XOrOp::create(b, loc, word, in.i32(int32_t(highest))).getResult()
+                    : word;
+  };
+  if (auto bytes = neighbours(in, x, y)) {
+    // Bytes 4 to 7 are those of the second operand, all alike.
+    uint32_t chosen = (bytes->second & 0xf) | 0x40 | (bytes->second & 0xf00) | 0x4000;
+    Value upper = in.i32(int32_t((digits.bits >> 8) * 0x01010101u));
+    return in.permuteBytes(turned(bytes->first, 0x80808080u), upper, chosen);
+  }
+  Value both = turned(paired(in, x, y), 0x00800080u);
+  return LLVM::OrOp::create(b, loc, both, in.i32(int32_t(digits.bits << 16 | digits.bits)));
+}
+
+/// What the elements of a conversion may be; bytes that nothing is known of are any.
+static Interval rangeOf(Operation *conversion) {
+  Value source = conversion->getOperand(0);
+  Interval range = Intervals().of(source);
+  bool isByte = bitsOf(source) == 8;
+  return isByte && range.low < 0 && isa<arith::UIToFPOp>(conversion) ? Interval{0, 255} : range;
+}
+
 std::optional<Registers> Lowering::writeDigits(Operation *op) {
   if (!isa<arith::SIToFPOp, arith::UIToFPOp>(op) || module->hasAttr(kAlgebraicAttr))
     return std::nullopt;
@@ -67,17 +117,20 @@ std::optional<Registers> Lowering::writeDigits(Operation *op) {
   const Registers &elements = get(source);
   if (!digits || elements.size() % 2 != 0 || bitsOf(source) > 32)
     return std::nullopt;
-  Interval range = Intervals().of(source);
-  if (range.low < 0 || range.high >= int64_t(1) << digits->count)
+  Interval range = rangeOf(op);
+  bool isSigned = range.low < 0;
+  constexpr int64_t kHighest = 128; // bit of a byte
+  if ((isSigned && bitsOf(source) != 8) ||
+      range.high + (isSigned ? kHighest : 0) >= int64_t(1) << digits->count)
     return std::nullopt;
   Location loc = in.getLoc();
   Type pair = VectorType::get({2}, to);
-  Value power = in.constant(
-      pair, DenseElementsAttr::get(cast<ShapedType>(pair), b.getFloatAttr(to, digits->value)));
+  float known = digits->value + (isSigned ? float(kHighest) : 0.0f);
+  Value power =
+      in.constant(pair, DenseElementsAttr::get(cast<ShapedType>(pair), b.getFloatAttr(to, known)));
   Registers regs;
   for (size_t r = 0; r < elements.size(); r += 2) {
-    Value both = LLVM::OrOp::create(b, loc, paired(in, elements[r], elements[r + 1]),
-                                    in.i32(int32_t(digits->bits << 16 | digits->bits)));
+    Value both = digitsOfPair(in, elements[r], elements[r + 1], *digits, isSigned);
     both = LLVM::FSubOp::create(b, loc, LLVM::BitcastOp::create(b, loc, pair, both), power);
     for (int32_t e : {0, 1})
       regs.push_back(LLVM::ExtractElementOp::create(b, loc, both, in.i32(e)));

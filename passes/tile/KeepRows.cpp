@@ -12,6 +12,7 @@
 #include "passes/Passes.h"
 #include "passes/facts/LoopSlice.h"
 #include "passes/facts/PointerRoots.h"
+#include "passes/tile/HoistLoads.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -26,6 +27,7 @@ using namespace tile;
 #define DEBUG_TYPE "tile-keep-rows"
 ALWAYS_ENABLED_STATISTIC(loopsUnrolled, "loops unrolled because a later one loads the same");
 ALWAYS_ENABLED_STATISTIC(loadsShared, "loads that an earlier load has made");
+ALWAYS_ENABLED_STATISTIC(loadsHoisted, "loads in front of a loop that loads the same in each turn");
 
 namespace {
 
@@ -272,8 +274,13 @@ struct KeepRowsPass : tile::impl::KeepRowsPassBase<KeepRowsPass> {
     auto isProduct = [](Operation *op) {
       return isa<DotOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
     };
-    if (module.walk(isProduct).wasInterrupted())
+    if (module.walk(isProduct).wasInterrupted()) {
+      SmallVector<scf::ForOp> loops; // inner ones first: what leaves one may leave the next
+      module.walk([&](scf::ForOp loop) { loops.push_back(loop); });
+      for (scf::ForOp loop : loops)
+        loadsHoisted += hoistLoads(loop);
       return;
+    }
     int64_t free = registersFree(module, cta::threadsOf(module));
     for (auto kernel : module.getOps<func::FuncOp>()) {
       if (kernel.isExternal())

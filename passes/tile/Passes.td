@@ -163,9 +163,13 @@ def KeepRowsPass : TilePass<"tile-keep-rows", "::mlir::ModuleOp"> {
     - **Guarantees**: in kernels without products, a load through the same pointers under the same
       mask as an earlier one of its block is that one, if nothing was written to what it reads
       since, and a thread has registers for it. Loops with a constant number of turns are
-      unrolled where a later one loads what an earlier one has.
+      unrolled where a later one loads what an earlier one has. In kernels with products, what each
+      turn of a loop that multiplies and turns at least once would load again stands in front of
+      it, with what is computed from it alone, where the loop writes nothing to what it reads and
+      few registers keep it: scales of scales, say, of weights of few bits.
     - **Never**: shares loads that are volatile or name a cache; keeps more than leaves room for
-      the programs that `keepPrograms` of the target's numbers counts.
+      the programs that `keepPrograms` of the target's numbers counts; loads what only some turns
+      would.
 
     ```
       for c in range(0, 4096, 1024):             x0, x1, x2, x3 = loads
@@ -184,7 +188,8 @@ def KeepRowsPass : TilePass<"tile-keep-rows", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect"];
   let counts = [
     Count<"loopsUnrolled", "loops unrolled because a later one loads the same">,
-    Count<"loadsShared", "loads that an earlier load has made">
+    Count<"loadsShared", "loads that an earlier load has made">,
+    Count<"loadsHoisted", "loads in front of a loop that loads the same in each turn">
   ];
 }
 
