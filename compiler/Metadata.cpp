@@ -7,6 +7,7 @@
 #include "compiler/Compiler.h"
 #include "compiler/ParseJson.h"
 #include "text/Format.h"
+#include "text/PlainNumbers.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -131,6 +132,7 @@ static json::Array splitsToJson(llvm::ArrayRef<GridSplit> splits) {
 }
 
 std::string KernelMetadata::toJson() const {
+  PlainNumbers plain;
   json::Array parameters;
   for (const KernelParameter &parameter : params)
     parameters.push_back(parameterToJson(parameter));

@@ -1,6 +1,7 @@
 //===- ParseJson.cpp - JSON that anybody may have written -----------------===//
 #include "compiler/ParseJson.h"
 #include "text/Format.h"
+#include "text/PlainNumbers.h"
 
 using namespace tile;
 
@@ -29,5 +30,6 @@ llvm::Expected<llvm::json::Value> tile::parseJson(llvm::StringRef text) {
   if (tooDeep != llvm::StringRef::npos)
     return llvm::createStringError(
         formatted("it is nested deeper than {} levels at byte {}", maxDepth, tooDeep));
+  PlainNumbers plain;
   return llvm::json::parse(text);
 }

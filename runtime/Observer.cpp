@@ -2,6 +2,7 @@
 #include "runtime/Observer.h"
 #include "runtime/Error.h"
 #include "text/Format.h"
+#include "text/PlainNumbers.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
@@ -108,6 +109,7 @@ void Observer::write(const Event &event) {
   std::string name = event.kernel.empty() ? kind : event.kernel;
   if (!llvm::json::isUTF8(name))
     name = llvm::json::fixUTF8(name);
+  PlainNumbers plain;
   std::string line;
   llvm::raw_string_ostream(line) << llvm::json::Value(llvm::json::Object{
       {"name", name},

@@ -62,6 +62,8 @@ PrivateFolder PrivateFolder::open(const std::string &path, bool make, std::strin
       return {};
     }
     fd = ::open(path.c_str(), kFolderFlags);
+    if (fd < 0 && errno == ENOENT)
+      problem = "it is a link to nothing";
   }
   return trusted(fd, /*isShared=*/false, problem);
 }

@@ -8,6 +8,7 @@
 #include "frontend/Files.h"
 #include "runtime/Tuner.h"
 #include "text/Format.h"
+#include "text/PlainNumbers.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -119,6 +120,7 @@ void Tuner::writeFile(const TuneProblem &problem, const TuneResult &result) {
                       {"source", llvm::StringRef(problem.identity).take_front(kSourceDigits)},
                       {"best", problem.configs[result.best].str()},
                       {"times", timesOf(problem, result)}};
+  PlainNumbers plain;
   std::string line;
   llvm::raw_string_ostream(line) << json::Value(std::move(record)) << '\n';
   std::error_code code;

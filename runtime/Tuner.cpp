@@ -2,6 +2,7 @@
 #include "runtime/Tuner.h"
 #include "compiler/ParseJson.h"
 #include "text/Format.h"
+#include "text/PlainNumbers.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/ThreadPool.h"
@@ -141,6 +142,7 @@ void Tuner::record(const TuneProblem &problem, const std::string &key, const Tun
                       {"key", problem.key},
                       {"machine", machine},
                       {"times", timesOf(problem, result)}};
+  PlainNumbers plain;
   CacheEntry entry;
   entry.sections["record"] = llvm::formatv("{0:2}", json::Value(std::move(object))).str();
   cache.store(key, entry);

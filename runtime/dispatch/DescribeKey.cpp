@@ -1,5 +1,6 @@
 //===- DescribeKey.cpp - keys taken apart, and messages --------------------===//
 #include "runtime/dispatch/KeyCodes.h"
+#include "text/PlainNumbers.h"
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -58,6 +59,7 @@ static std::string floatText(double value) {
     return "nan";
   if (std::isinf(value))
     return value < 0 ? "-inf" : "inf";
+  tile::PlainNumbers plain;
   char text[40];
   std::snprintf(text, sizeof text, "%.17g", value);
   // The shortest that reads back as the same.

@@ -89,6 +89,15 @@ TEST(Cache, UnwritableFolderIsNotFatal) {
   EXPECT_THAT(cache.warning(), HasSubstr("the cache is not used: `" + blocked));
 }
 
+TEST(Cache, ALinkToNothingIsSaid) {
+  TemporaryFolder folder;
+  std::string link = folder.path.str().str() + "/link";
+  ASSERT_EQ(symlink("nowhere", link.c_str()), 0);
+  DiskCache cache(link);
+  cache.store(key, entryOf("code"));
+  EXPECT_THAT(cache.warning(), HasSubstr("the cache is not used: `" + link));
+}
+
 TEST(Cache, NoTemporaryFilesAreLeft) {
   TemporaryFolder folder;
   DiskCache cache(folder.path.str().str());

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "tile/jit.h"
 #include "CountAllocations.h"
+#include "DecimalComma.h"
 #include "FakeCuda.h"
 #include "MockCompiler.h"
 #include <cstring>
@@ -203,6 +204,11 @@ TEST_F(JitTest, ConstexprsAreArgumentsUnlessFixed) {
             "*fp32:16,i32|MODE=0.1 TYPE=null BIAS=true");
   EXPECT_EQ(signatureOf({at(256), tile_float(2), tile_int(3)}),
             "*fp32:16,i32|MODE=2.0 TYPE=tl.float16 BIAS=null");
+  {
+    tile::test::DecimalComma comma; // where it can be had
+    EXPECT_EQ(signatureOf({at(256), tile_float(0.3), tile_int(3), tile_none(), tile_bool(1)}),
+              "*fp32:16,i32|MODE=0.3 TYPE=null BIAS=true");
+  }
   std::string longest(256, 'x');
   EXPECT_EQ(launch({at(256), tile_text(longest.c_str()), tile_int(3)}), TILE_OK);
   longest += 'x';

@@ -1,5 +1,6 @@
 //===- TunerTest.cpp - choosing configurations, timing --------------------===//
 #include "runtime/Tuner.h"
+#include "DecimalComma.h"
 #include "TestSupport.h"
 #include "runtime/Timing.h"
 #include <atomic>
@@ -194,6 +195,27 @@ TEST(Tuner, DecisionsArePerKeyAndKept) {
   EXPECT_EQ(valueOf(race.run(later, first)).best, 1u);
   EXPECT_EQ(valueOf(race.run(later, second)).best, 0u);
   EXPECT_EQ(race.measured, 4u) << "from disk";
+}
+
+TEST(Tuner, RecordsAreTheSameInEveryLanguage) {
+  TemporaryFolder folder;
+  Race race{{2.5, 1.25}};
+  auto tune = [&](const char *key) {
+    Tuner tuner("machine", folder.path.str().str());
+    TuneProblem what = problem({block(1), block(2)});
+    what.key = key;
+    return valueOf(race.run(tuner, what)).measured;
+  };
+  EXPECT_TRUE(tune("before"));
+  {
+    DecimalComma comma;
+    if (!comma.made)
+      GTEST_SKIP() << "no language with a decimal comma can be made here";
+    EXPECT_FALSE(tune("before")) << "what a plain process has written is read";
+    EXPECT_TRUE(tune("meanwhile"));
+    EXPECT_FALSE(tune("meanwhile"));
+  }
+  EXPECT_FALSE(tune("meanwhile")) << "a plain process reads what was written";
 }
 
 TEST(Tuner, OtherMachineOrSourceMeasuresAgain) {

@@ -1,0 +1,36 @@
+//===- DecimalComma.h - a process that writes 0,5 for a half ---------------===//
+#ifndef TILE_TESTS_RUNTIME_DECIMALCOMMA_H
+#define TILE_TESTS_RUNTIME_DECIMALCOMMA_H
+
+#include "llvm/Support/FileSystem.h"
+#include <clocale>
+#include <cstdlib>
+#include <string>
+
+namespace tile::test {
+
+/// While it lives, the process speaks German, where what makes languages is at hand.
+class DecimalComma {
+public:
+  DecimalComma() {
+    if (llvm::sys::fs::createUniqueDirectory("tile-languages", folder))
+      return;
+    std::string path = folder.str().str();
+    std::string command = "localedef -i de_DE -f UTF-8 '" + path + "/de_DE.UTF-8' 2>/dev/null";
+    made = std::system(command.c_str()) == 0 && !::setenv("LOCPATH", path.c_str(), 1) &&
+           std::setlocale(LC_ALL, "de_DE.UTF-8");
+  }
+  ~DecimalComma() {
+    (void)std::setlocale(LC_ALL, "C");
+    ::unsetenv("LOCPATH");
+    (void)llvm::sys::fs::remove_directories(folder);
+  }
+  bool made = false;
+
+private:
+  llvm::SmallString<64> folder;
+};
+
+} // namespace tile::test
+
+#endif // TILE_TESTS_RUNTIME_DECIMALCOMMA_H
