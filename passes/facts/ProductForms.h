@@ -14,11 +14,11 @@ WarpgroupForm warpgroupForm(DotOp dot);
 /// Why warpgroups do not compute it though the target has them, if so.
 std::optional<Reason> obstacleToWarpgroups(DotOp dot);
 
-/// The addition that is all that is done with the product's result, which then starts from the other
-/// number (tile-decompose-dots); null if there is none, or it is to stay apart: warpgroups add
-/// products of 8-bit floats with 14 bits or so. Sums that the program adds up itself, in f32, are
-/// not left to them: over 4096 columns the error was 22 times as large. Who wants that gives the
-/// product what it is added to.
+/// The addition that is all that is done with the product's result, which then starts from the
+/// other number (tile-decompose-dots); null if there is none, or it is to stay apart: warpgroups
+/// add products of 8-bit floats with 14 bits or so. Sums that the program adds up itself, in f32,
+/// are not left to them: over 4096 columns the error was 22 times as large. Who wants that gives
+/// the product what it is added to.
 mlir::Operation *sumThatJoins(DotOp dot);
 
 /// Whether the module of `op` has products of warpgroups, and others of doubles by warps.

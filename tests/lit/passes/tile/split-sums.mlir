@@ -122,7 +122,7 @@ func.func @room(%a: tensor<128x32xf8E4M3FN>, %b: !tile.ptr<f8E4M3FN>, %c: !tile.
 // What comes from a sum of all columns cannot be cut into parts.
 // CHECK-LABEL: func.func @reduced
 // CHECK: scf.for {{.*}} -> (tensor<128x256xf32>) : i32
-// WHY: remark: products wait for their results to be added up: there is room for no two: not all that they read
+// WHY: remark: products wait for their results to be added up: there is room for no two: not all that they read and that comes of them can be cut into parts of columns
 func.func @reduced(%a: tensor<128x32xf8E4M3FN>, %b: !tile.ptr<f8E4M3FN>, %c: !tile.ptr<f32>, %n: i32)
     -> tensor<128xf32> {
   %c0 = arith.constant 0 : i32
