@@ -12,8 +12,10 @@ using namespace tile::eval;
 //===----------------------------------------------------------------------===//
 
 /// Along a window how far it has come, from 0 to 1: to its last element, or, if it is repeated,
-/// to the next one's first.
+/// to the next one's first. One element is the middle.
 static Term along(Formula &f, bool isPeriodic) {
+  if (f[0].value.toDouble() == 1.0)
+    return f.call("arange", {f[0]}) + 0.5;
   Term last = isPeriodic ? f[0] : larger(f[0] + f.integer(-1), f.integer(1));
   return f.call("arange", {f[0]}) * 1.0 / last;
 }

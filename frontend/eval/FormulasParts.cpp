@@ -185,6 +185,9 @@ Term eval::trapezoidAreas(Formula &f, size_t axis) {
   if (f.has(1)) {
     size_t own = rankOf(f[1]) == 1 ? 0 : axis;
     width = part(f[1], own, one, none) - part(f[1], own, none, last);
+    // A row of places lies along the axis, whichever that is.
+    for (size_t behind = axis + 1; rankOf(f[1]) == 1 && behind < rankOf(f[0]); ++behind)
+      width = unsqueezed(width, int64_t(rankOf(width)));
   }
   Term sums = part(f[0], axis, one, none) + part(f[0], axis, none, last);
   return sums * width * 0.5;

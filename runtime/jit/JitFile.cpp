@@ -1,10 +1,10 @@
 //===- JitFile.cpp - a kernel as its launches see it ----------------------===//
 #include "runtime/jit/JitFile.h"
-#include "compiler/ParseJson.h"
 #include "frontend/Parser.h"
 #include "frontend/eval/Annotations.h"
 #include "runtime/Error.h"
 #include "text/Format.h"
+#include "text/PlainNumbers.h"
 #include "llvm/Support/JSON.h"
 
 using namespace tile;
@@ -200,7 +200,8 @@ static std::optional<PyValue> constantOf(llvm::StringRef text) {
   if (text.ltrim().starts_with("[") ||
       text.ltrim().starts_with("{")) // read by recursion, for nothing
     return std::nullopt;
-  llvm::Expected<llvm::json::Value> parsed = parseJson(text);
+  PlainNumbers plain;
+  llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(text);
   if (!parsed) {
     llvm::consumeError(parsed.takeError());
     return std::nullopt;

@@ -41,6 +41,7 @@ private:
   }
 
   // Statements (Generate.cpp).
+  void statement();
   int append(Statement statement) {
     kernel.statements.push_back(std::move(statement));
     return int(kernel.statements.size()) - 1;
@@ -114,6 +115,18 @@ private:
   void normalizedRow();
   void sumOfRows();
   void wideProduct();
+
+  // Shared words, strides, networks (GenerateStrides.cpp).
+  void unpacked();
+  void strided();
+  void used(Type type, const std::string &head, const std::string &load,
+            const std::vector<int> &operands);
+  void network();
+
+  // What products and loops add up (GenerateSums.cpp).
+  void joinedProduct();
+  void summedProducts();
+  void whileSums();
 
   // Control flow (GenerateControl.cpp).
   void loop();

@@ -44,6 +44,20 @@ TEST(Formulas, AnIndexHasOneEllipsis) {
          {"tile.zeros((2, 4))[..., tile.arange(3)].shape", "(2, 3)"}});
 }
 
+TEST(Formulas, WidthsLieAlongTheAxisTheyAreOf) {
+  std::string arguments =
+      "(tile.tensor([[1.0, 2], [3, 5], [0, 7]]), tile.tensor([0.0, 1, 3]), axis=0)";
+  EXPECT_EQ(evaluate("tile.trapezoid" + arguments + ".tolist()"), "[5.0, 15.5]");
+  EXPECT_EQ(evaluate("tile.cumulative_trapezoid" + arguments + ".tolist()"),
+            "[[2.0, 3.5], [5.0, 15.5]]");
+}
+
+TEST(Formulas, AWindowOfOneElementIsItsMiddle) {
+  check({{"tile.hanning(1).tolist()", "[1.0]"},
+         {"tile.hann_window(1).tolist()", "[1.0]"},
+         {"tile.bartlett(1).tolist()", "[1.0]"}});
+}
+
 /// Each is an error at once: nothing is made of them one by one.
 TEST(Formulas, NumbersWithoutEnd) {
   check({{"tile.tensordot(tile.zeros((2, 3)), tile.zeros((3, 2)), 1 << 60)",
