@@ -25,7 +25,8 @@ target_compile_options(tile_llvm_headers INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti -fno-exceptions>)
 
 # For what brings its own unwinder: static LLVM, and libtile_rt in any build.
-add_library(tile_glibc_compat STATIC ${CMAKE_CURRENT_LIST_DIR}/glibc_compat.c)
+add_library(tile_glibc_compat STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/glibc_compat.c ${CMAKE_CURRENT_LIST_DIR}/glibc_compat_math.c)
 add_library(tile_llvm INTERFACE)
 if(TILE_STATIC_LLVM)
   file(GLOB _tile_mlir_archives ${LLVM_LIBRARY_DIR}/libMLIR*.a)

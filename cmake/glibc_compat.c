@@ -57,12 +57,3 @@ __attribute__((visibility("hidden"))) int _dl_find_object(void *address,
   struct search search = {(uintptr_t)address, result};
   return dl_iterate_phdr(visit, &search) ? 0 : -1;
 }
-
-#ifdef __x86_64__
-/* The version of 2.35 only differs in not calling a handler that nobody sets. */
-double hypot_before(double x, double y);
-__asm__(".symver hypot_before, hypot@GLIBC_2.2.5");
-__attribute__((visibility("hidden"))) double hypot(double x, double y) {
-  return hypot_before(x, y);
-}
-#endif

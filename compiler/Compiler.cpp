@@ -2,6 +2,7 @@
 #include "compiler/Compiler.h"
 #include "compiler/EmitPtx.h"
 #include "compiler/Parameters.h"
+#include "compiler/SourceErrors.h"
 #include "frontend/Parser.h"
 #include "frontend/Specialize.h"
 #include "ir/CtaDialect.h"
@@ -21,16 +22,10 @@
 #include "passes/memory/Scratch.h"
 #include "target/Target.h"
 #include "text/Format.h"
-#include "llvm/IR/DebugInfoMetadata.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
-#include "llvm/IR/Instruction.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/ErrorHandling.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
-#include <map>
 #include <mutex>
 
 using namespace mlir;
@@ -55,36 +50,6 @@ static void buildDebugInfoPipeline(OpPassManager &pm) {
   options.emissionKind = LLVM::DIEmissionKind::DebugDirectivesOnly;
   pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass(options));
 }
-
-namespace {
-/// Leaves each place of a called function to one op of a function while MLIR gives places their
-/// scopes, which takes it as long as to lower an op: an inlined loop has thousands at a few places.
-class SharedPlaces {
-public:
-  explicit SharedPlaces(ModuleOp module) {
-    for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
-      DenseMap<Location, Operation *> firsts;
-      function.walk([&](Operation *op) {
-        if (!isa<CallSiteLoc>(op->getLoc()))
-          return;
-        auto [first, isNew] = firsts.try_emplace(op->getLoc(), op);
-        if (isNew)
-          return;
-        others.push_back({op, first->second});
-        op->setLoc(function.getLoc());
-      });
-    }
-  }
-  ~SharedPlaces() {
-    for (auto [op, first] : others)
-      op->setLoc(first->getLoc());
-  }
-  SharedPlaces(const SharedPlaces &) = delete;
-
-private:
-  SmallVector<std::pair<Operation *, Operation *>> others;
-};
-} // namespace
 
 struct Compiler::Impl {
   MLIRContext context;
@@ -174,7 +139,8 @@ class Compilation {
 public:
   Compilation(MLIRContext &context, const frontend::SourceFile &file, const CompileOptions &options,
               CompileResult &result)
-      : context(context), file(file), options(options), result(result) {}
+      : context(context), file(file), options(options), result(result),
+        errors(file, result.diagnostics) {}
 
   /// Runs `step` under `name` in the time table.
   template <typename Step> auto timed(const char *name, Step step) {
@@ -192,7 +158,7 @@ public:
   bool run(const char *name, Pipeline &pipeline, ModuleOp module) {
     ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) {
       if (d.getSeverity() == DiagnosticSeverity::Error)
-        report(d.getLocation(), d.str());
+        errors.at(d.getLocation(), d.str()).unsupported = true;
       else if (std::optional<Reason> reason = readRefusal(d))
         remarks.push_back({d.getLocation(), *reason});
       return success();
@@ -203,101 +169,6 @@ public:
     if (!ok && !result.diagnostics.hasErrors())
       result.diagnostics.error(&file, {}, formatted("internal error in `{}`", name));
     return ok;
-  }
-
-  /// A place in some file of the program.
-  struct Place {
-    std::string file;
-    unsigned line, column;
-  };
-
-  /// The place of a location, then those of the calls that led there.
-  static void collectPlaces(Location loc, SmallVectorImpl<Place> &places) {
-    if (auto at = dyn_cast<FileLineColLoc>(loc)) {
-      places.push_back({at.getFilename().str(), at.getLine(), at.getColumn()});
-    } else if (auto call = dyn_cast<CallSiteLoc>(loc)) {
-      collectPlaces(call.getCallee(), places);
-      collectPlaces(call.getCaller(), places);
-    } else if (auto named = dyn_cast<NameLoc>(loc)) {
-      collectPlaces(named.getChildLoc(), places);
-    } else if (auto fused = dyn_cast<FusedLoc>(loc)) {
-      collectPlaces(fused.getLocations().front(), places);
-    }
-  }
-
-  /// The file of that name: the one that is compiled, or one that it imports
-  /// (null if that is gone since).
-  const frontend::SourceFile *fileNamed(const std::string &name) {
-    if (name == file.name())
-      return &file;
-    std::shared_ptr<frontend::SourceFile> &other = others[name];
-    if (!other) {
-      std::string error;
-      other = frontend::SourceFile::open(name, error);
-      result.diagnostics.retain(other);
-    }
-    return other.get();
-  }
-
-  frontend::Diagnostic diagnosticAt(const Place &place, std::string message) {
-    frontend::Diagnostic diagnostic;
-    diagnostic.file = fileNamed(place.file);
-    if (!diagnostic.file) {
-      diagnostic.message = formatted("{}:{}: {}", place.file, place.line, message);
-      return diagnostic;
-    }
-    uint32_t begin = diagnostic.file->offsetOf(place.line, place.column);
-    diagnostic.range = {begin, begin + 1};
-    diagnostic.message = std::move(message);
-    return diagnostic;
-  }
-
-  /// An error at the first place; the others are the calls around it.
-  frontend::Diagnostic &errorAt(ArrayRef<Place> places, std::string message) {
-    if (places.empty())
-      return result.diagnostics.error(&file, {}, std::move(message));
-    frontend::Diagnostic at = diagnosticAt(places.front(), std::move(message));
-    frontend::Diagnostic &error =
-        result.diagnostics.error(at.file, at.range, std::move(at.message));
-    for (const Place &caller : places.drop_front().take_back(kMaxCallers)) {
-      error.notes.push_back(diagnosticAt(caller, "called here"));
-      error.notes.back().severity = frontend::Severity::Note;
-    }
-    return error;
-  }
-
-  static SmallVector<Place> placesOf(Location loc) {
-    SmallVector<Place> places;
-    collectPlaces(loc, places);
-    return places;
-  }
-
-  void report(Location loc, std::string message) {
-    errorAt(placesOf(loc), std::move(message)).unsupported = true;
-  }
-
-  /// What LLVM finds wrong, as inline PTX whose operands do not suit its
-  /// constraints: by itself it would print that and end the process.
-  static void reportFromLlvm(const llvm::DiagnosticInfo *info, void *compilation) {
-    auto &self = *static_cast<Compilation *>(compilation);
-    if (info->getSeverity() != llvm::DS_Error)
-      return;
-    std::string message;
-    llvm::raw_string_ostream os(message);
-    llvm::DiagnosticPrinterRawOStream printer(os);
-    info->print(printer);
-    SmallVector<Place> places;
-    if (auto *text = llvm::dyn_cast<llvm::DiagnosticInfoInlineAsm>(info)) {
-      message = formatted("inline PTX: {}", message);
-      const llvm::Instruction *call = text->getInstruction();
-      const llvm::DILocation *at = call ? call->getDebugLoc().get() : nullptr;
-      for (; at; at = at->getInlinedAt()) {
-        llvm::SmallString<256> path(at->getDirectory());
-        llvm::sys::path::append(path, at->getFilename());
-        places.push_back({std::string(path), at->getLine(), at->getColumn()});
-      }
-    }
-    self.errorAt(places, std::move(message));
   }
 
   void instrument(PassManager &pm) {
@@ -343,6 +214,7 @@ public:
   const frontend::SourceFile &file;
   const CompileOptions &options;
   CompileResult &result;
+  SourceErrors errors;
   const Target *target = nullptr;
   OwningOpRef<ModuleOp> module;
   llvm::LLVMContext llvmContext;
@@ -350,8 +222,6 @@ public:
   EmitOptions emitOptions;
   std::vector<Remark> remarks; ///< of the passes
   std::unique_ptr<llvm::raw_string_ostream> dumpStream;
-  std::map<std::string, std::shared_ptr<frontend::SourceFile>> others;
-  static constexpr size_t kMaxCallers = 4;
 };
 
 } // namespace
@@ -413,11 +283,11 @@ void Compilation::readMetadata() {
 }
 
 void Compilation::refuseSharedMemory() {
-  errorAt(placesOf(largestInShared(*module)),
-          formatted("kernel `{}` needs {} bytes of shared memory, most of them here, but {} has "
-                    "{}: use smaller blocks or fewer stages",
-                    result.metadata.entry, result.metadata.sharedBytes, target->name,
-                    target->maxSharedBytes));
+  errors.at(largestInShared(*module),
+            formatted("kernel `{}` needs {} bytes of shared memory, most of them here, but {} has "
+                      "{}: use smaller blocks or fewer stages",
+                      result.metadata.entry, result.metadata.sharedBytes, target->name,
+                      target->maxSharedBytes));
 }
 
 /// Lines of the source for PTX.
@@ -436,8 +306,7 @@ bool Compilation::translate(PtxEmitter &emitter) {
   if (auto version = module->getOperation()->getAttrOfType<IntegerAttr>(kPtxVersionAttr))
     emitOptions.ptxVersion = version.getInt();
   std::string error;
-  llvmContext.setDiagnosticHandlerCallBack(&Compilation::reportFromLlvm, this,
-                                           /*RespectFilters=*/true);
+  errors.listenTo(llvmContext);
   llvmModule = timed("translate", [&] {
     return emitter.translate(*module, llvmContext, *target, emitOptions, error);
   });

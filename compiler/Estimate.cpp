@@ -3,7 +3,8 @@
 // A multiprocessor works on as many programs at once as it has room for, in rounds. A round takes
 // as long as its busiest unit needs for all of them (memory, tensor cores, ...), and never less
 // than one program alone, whose loads have to come before it goes on. All rounds together never
-// take less than the bytes that have to come from memory.
+// take less than the bytes that have to come from memory: of what programs load at the same time,
+// or of what the cache holds, each only once.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Estimate.h"
@@ -29,6 +30,7 @@ private:
   /// One program that has a multiprocessor for itself.
   double alone() const;
   int programsAtOnce();
+  double loadedBytes(double programs, double running) const;
   double memorySeconds(const Work &whole, double programs, double running) const;
 
   const Explanation &e;
@@ -48,11 +50,11 @@ double Estimator::turnsOf(int loop) const {
 
 /// Wide instructions of warpgroups read less for each multiplication; those of warps do not reach
 /// the peak of chips that have the others.
-static double shareOf(const Explanation::Dot &dot, bool hasWarpgroups) {
+static double shareOf(const Explanation::Dot &dot, bool hasWarpgroups, double beside) {
   llvm::StringRef name = dot.instruction;
   unsigned columns = 0;
   if (name.consume_front("wgmma.m64n") && !name.consumeInteger(10, columns))
-    return double(columns) / (columns + 24.0);
+    return double(columns) / (columns + beside);
   return hasWarpgroups ? 0.6 : 0.85;
 }
 
@@ -63,7 +65,7 @@ double Estimator::shareOfPeak() const {
   for (const Explanation::Dot &dot : e.dots) {
     double all = dot.operations * turnsOf(dot.loop);
     operations += all;
-    needed += all / shareOf(dot, hasWarpgroups);
+    needed += all / shareOf(dot, hasWarpgroups, tuning.columnsBesideProduct);
   }
   return needed > 0 ? operations / needed : 1;
 }
@@ -84,7 +86,7 @@ std::pair<double, llvm::StringRef> Estimator::busiest(const Work &work, double p
       {scalars, "arithmetic"},
       {work.wavefronts / hertz, "shared memory"},
       // Programs of a product share what they load.
-      {hasDots ? work.sectors / (kL2BytesPerCycle * hertz) : memory,
+      {hasDots ? work.lines / (kL2BytesPerCycle * hertz) : memory,
        hasDots ? "L2 cache" : "memory"}};
   auto most = *std::max_element(std::begin(units), std::end(units),
                                 [](auto &a, auto &b) { return a.first < b.first; });
@@ -114,13 +116,43 @@ int Estimator::programsAtOnce() {
   return occupancyOf(device.multiprocessor(), threads, registers, e.metadata.sharedBytes).programs;
 }
 
-/// The programs of a product that run at once are about a square of the result: what a row or a
-/// column of them loads comes from memory once.
+/// Of the first so many programs, how many load a block that none before them has loaded. Beyond
+/// those that were asked it grows as among the second half of them.
+static double readers(const Explanation::Access &access, double programs) {
+  llvm::ArrayRef<uint32_t> first = access.firstReaders;
+  auto among = [&](double count) {
+    return double(llvm::lower_bound(first, count) - first.begin());
+  };
+  double asked = access.programsAsked;
+  if (programs <= asked)
+    return among(programs);
+  return among(asked) + (programs - asked) * (among(asked) - among(asked / 2)) / (asked / 2);
+}
+
+/// What comes from memory for all programs. Where nothing is known, the programs of a product that
+/// run at once are about a square of the result, and share what a row or a column of them loads.
+double Estimator::loadedBytes(double programs, double running) const {
+  double together = std::max(1.0, std::min(programs, running)), all = 0, once = 0;
+  for (const Explanation::Access &access : e.accesses) {
+    if (access.kind == "store")
+      continue;
+    double bytes = access.moved * turnsOf(access.loop);
+    bool isKnown = !access.firstReaders.empty();
+    double each = isKnown ? readers(access, together) : hasDots ? std::sqrt(together) : together;
+    all += programs / together * each * bytes;
+    once += (isKnown ? readers(access, programs) : programs / together * each) * bytes;
+  }
+  return once <= double(device.l2Bytes) ? once : all;
+}
+
+/// What comes from memory goes through the cache, which passes on the loads of products besides.
 double Estimator::memorySeconds(const Work &whole, double programs, double running) const {
-  double reuse = hasDots ? std::sqrt(std::max(1.0, std::min(programs, running))) : 1;
-  double read = std::max(0.0, whole.sectors - whole.written);
-  return programs * (read / reuse + whole.written) /
-         (device.terabytesPerSecond * 1e12 * tuning.memoryShare);
+  double seconds = (loadedBytes(programs, running) + programs * whole.written) /
+                   (device.terabytesPerSecond * 1e12 * tuning.memoryShare);
+  if (hasDots)
+    seconds += programs * whole.lines /
+               (kL2BytesPerCycle * device.gigahertz * 1e9 * device.multiprocessors);
+  return seconds;
 }
 
 std::optional<LaunchEstimate> Estimator::run(double programs) {
@@ -134,8 +166,12 @@ std::optional<LaunchEstimate> Estimator::run(double programs) {
   for (auto [i, loop] : llvm::enumerate(e.loops))
     whole.add(loop.each, turnsOf(int(i)));
   double single = alone(), chips = device.multiprocessors;
+  // Where several run at once, some work while others begin. Seen in times of products; in those
+  // of rows and of sums it does not show.
+  double start = hasDots ? tuning.programSeconds : 0;
   auto round = [&](double count) {
-    return std::max(single, count * std::max(tuning.startSeconds, busiest(whole, count).first));
+    return std::max(single, count * std::max(tuning.startSeconds, busiest(whole, count).first) +
+                                start / count);
   };
 
   double running = chips * atOnce;
@@ -169,9 +205,11 @@ std::optional<LaunchEstimate> tile::estimateLaunch(Compiler &compiler,
                                                    ExplainOptions options,
                                                    llvm::ArrayRef<uint32_t> grid) {
   options.onlyLaidOut = true;
+  options.grid = {1, 1, 1};
   options.compile.checkedLaunch = true;
   options.compile.persistent = false; // a program of the grid is what is counted
   options.compile.print = nullptr;
+  llvm::copy(grid, options.grid.begin());
   CompileResult result;
   Explanation explanation;
   if (!explain(compiler, file, options, result, explanation))

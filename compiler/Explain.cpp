@@ -12,6 +12,7 @@ void Work::add(const Work &other, double times) {
   read += other.read * times;
   written += other.written * times;
   sectors += other.sectors * times;
+  lines += other.lines * times;
   wavefronts += other.wavefronts * times;
   for (unsigned i = 0; i < kNumArithmetic; ++i)
     operations[i] += other.operations[i] * times;

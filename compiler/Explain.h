@@ -24,6 +24,8 @@ struct ExplainOptions {
   std::string device; ///< empty: one that runs the target
   /// Integer arguments by name, for trip counts.
   std::map<std::string, int64_t> values;
+  /// Programs of the launch along each axis; zeros: not known.
+  std::array<uint32_t, 3> grid = {};
   /// Goes no further than layouts: there is no PTX then.
   bool onlyLaidOut = false;
 };
@@ -32,6 +34,7 @@ struct ExplainOptions {
 struct Work {
   double read = 0, written = 0; ///< bytes between global memory and the program
   double sectors = 0;           ///< bytes that its requests take: whole sectors of 32
+  double lines = 0;             ///< the same, where rows of copies by TMA count as whole lines
   double wavefronts = 0;        ///< of shared memory, in exchanges
   std::array<double, kNumArithmetic> operations{};
   void add(const Work &other, double times);
@@ -53,6 +56,11 @@ struct Explanation {
     unsigned requests = 0;                ///< instructions of a thread
     double sectors = 0, idealSectors = 0; ///< of one request of a warp
     double bytes = 0;                     ///< of the block
+    double moved = 0;                     ///< that its requests take, in whole sectors
+    /// Of the first programs of the grid, in its order, those before which no other has loaded
+    /// the same block; none: not known. And how many were asked.
+    std::vector<uint32_t> firstReaders;
+    uint32_t programsAsked = 0;
   };
   struct Exchange : Place {
     std::string what, block, path; ///< "registers", "shuffles", "shared memory"

@@ -103,6 +103,38 @@ std::string Reader::copyReasonFor(Operation *op) const {
   return {};
 }
 
+void Reader::addAccess(Explanation::Access access, double moved, ValueRange address) {
+  work().sectors += moved;
+  work().lines += moved;
+  access.moved = moved;
+  out.accesses.push_back(std::move(access));
+  addresses.emplace_back(address.begin(), address.end());
+}
+
+void Reader::compareLoads() {
+  constexpr uint64_t mostPrograms = 2048;
+  uint64_t programs = std::min(values.numPrograms(), mostPrograms);
+  std::vector<std::set<SmallVector<int64_t, 4>>> seen(addresses.size());
+  for (uint64_t program = 0; program < programs; ++program) {
+    values.moveTo(program);
+    for (auto [access, address, places] : llvm::zip(out.accesses, addresses, seen)) {
+      if (access.kind != "load" || access.programsAsked < program)
+        continue; // a place that is not known says nothing about all
+      SmallVector<int64_t, 4> place;
+      for (Value coordinate : address)
+        if (std::optional<int64_t> value = values.get(coordinate))
+          place.push_back(*value);
+      if (place.size() < address.size()) {
+        access.firstReaders.clear();
+        continue;
+      }
+      access.programsAsked = uint32_t(program + 1);
+      if (places.insert(std::move(place)).second)
+        access.firstReaders.push_back(uint32_t(program));
+    }
+  }
+}
+
 void Reader::visitRegisterAccess(Operation *op) {
   auto access = at<Explanation::Access>(op);
   auto load = dyn_cast<LoadOp>(op);
@@ -147,11 +179,10 @@ void Reader::visitRegisterAccess(Operation *op) {
   // Copies in other warps find what one has brought in the cache.
   double moved = access.idealSectors ? access.bytes * access.sectors / access.idealSectors
                                      : std::max(access.bytes, 32.0);
-  work().sectors += moved * (op->getNumResults() && !load ? 2 : 1);
   (load ? work().read : work().written) += access.bytes;
   if (!load && !store)
     work().read += access.bytes;
-  out.accesses.push_back(std::move(access));
+  addAccess(std::move(access), moved * (op->getNumResults() && !load ? 2 : 1), pointers);
 }
 
 void Reader::visitAsyncCopy(cta::AsyncCopyOp op) {
@@ -173,8 +204,8 @@ void Reader::visitAsyncCopy(cta::AsyncCopyOp op) {
   access.sectors = request.sectors;
   access.idealSectors = request.ideal;
   work().read += access.bytes;
-  work().sectors += access.bytes * access.sectors / access.idealSectors;
-  out.accesses.push_back(std::move(access));
+  double moved = access.bytes * access.sectors / access.idealSectors;
+  addAccess(std::move(access), moved, op.getPtr());
 }
 
 static std::string describeBox(func::FuncOp kernel, Value map) {
@@ -188,6 +219,18 @@ static std::string describeBox(func::FuncOp kernel, Value map) {
   if (attr.getSwizzle())
     text += formatted(", {}-byte swizzle", attr.getSwizzle());
   return text;
+}
+
+/// How many times as long a copy takes whose rows are shorter than the lines that the cache is
+/// asked for.
+static double linesOfRow(func::FuncOp kernel, Value map, cta::BufferType buffer) {
+  constexpr double line = 128;
+  auto attr = kernel.getArgAttrOfType<cta::MapAttr>(cast<BlockArgument>(map).getArgNumber(),
+                                                    cta::kTensorMapAttr);
+  if (!attr)
+    return 1;
+  return std::max(
+      1.0, line / (double(attr.getBox().front()) * getElementBytes(buffer.getElementType())));
 }
 
 /// A load by TMA into `buffer`.
@@ -207,8 +250,8 @@ void Reader::visitCopy(cta::RingCopyOp op) {
     access.detail += formatted(", once for the {} blocks of a cluster where they need the same",
                                op.getRing().getDefiningOp<cta::RingOp>().getCluster());
   work().read += access.bytes;
-  work().sectors += access.bytes;
-  out.accesses.push_back(std::move(access));
+  work().lines += access.bytes * (linesOfRow(kernel, op.getMap(), op.getBuffer().getType()) - 1);
+  addAccess(std::move(access), access.bytes, op.getStarts());
 }
 
 void Reader::visitBulkCopy(cta::RingBulkCopyOp op) {
@@ -218,8 +261,7 @@ void Reader::visitBulkCopy(cta::RingBulkCopyOp op) {
   describeCopy(access, op.getBuffer().getType());
   access.detail = "bulk copies of rows";
   work().read += access.bytes;
-  work().sectors += access.bytes;
-  out.accesses.push_back(std::move(access));
+  addAccess(std::move(access), access.bytes, op.getPtr());
 }
 
 void Reader::visitElementCopy(cta::RingElementCopyOp op) {
@@ -233,7 +275,7 @@ void Reader::visitElementCopy(cta::RingElementCopyOp op) {
   access.vectorBytes = unsigned(type.getBytes());
   access.requests = 1;
   work().read += access.bytes;
-  out.accesses.push_back(std::move(access));
+  addAccess(std::move(access), 0, op.getPtr());
 }
 
 void Reader::visitTmaStore(cta::TmaStoreOp op) {
@@ -245,8 +287,7 @@ void Reader::visitTmaStore(cta::TmaStoreOp op) {
   access.detail = describeBox(kernel, op.getMap());
   access.bytes = double(type.getNumElements()) * getElementBytes(type.getElementType());
   work().written += access.bytes;
-  work().sectors += access.bytes;
-  out.accesses.push_back(std::move(access));
+  addAccess(std::move(access), access.bytes, op.getStarts());
   addStaging(op, type, op.getLayout().getLayout(), "staging of a store");
 }
 

@@ -6,8 +6,6 @@
 #include "ir/layout/Hopper.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Matchers.h"
-#include "passes/facts/Reach.h"
 #include "passes/facts/Registers.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/memory/Scratch.h"
@@ -43,74 +41,13 @@ std::string explaining::blockName(Type type) {
 }
 
 //===----------------------------------------------------------------------===//
-// Trip counts
-//===----------------------------------------------------------------------===//
-
-std::optional<int64_t> Evaluator::get(Value v, unsigned depth) const {
-  APInt constant;
-  if (matchPattern(v, m_ConstantInt(&constant)))
-    return constant.getSExtValue();
-  if (depth > reach::kScalars)
-    return std::nullopt;
-  if (auto arg = dyn_cast<BlockArgument>(v)) {
-    if (auto name = dyn_cast<NameLoc>(arg.getLoc()))
-      if (auto it = values.find(name.getName().str()); it != values.end())
-        return it->second;
-    return std::nullopt;
-  }
-  Operation *op = v.getDefiningOp();
-  if (isa<ProgramIdOp>(op))
-    return 0;
-  SmallVector<int64_t, 3> in;
-  if (op->getNumOperands() == 0 || op->getNumRegions() != 0)
-    return std::nullopt;
-  for (Value operand : op->getOperands()) {
-    std::optional<int64_t> value = get(operand, depth + 1);
-    if (!value)
-      return std::nullopt;
-    in.push_back(*value);
-  }
-  if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, HintOp>(op))
-    return in[0];
-  if (isa<arith::AddIOp>(op))
-    return in[0] + in[1];
-  if (isa<arith::SubIOp>(op))
-    return in[0] - in[1];
-  if (isa<arith::MulIOp>(op))
-    return in[0] * in[1];
-  if (isa<arith::DivSIOp, arith::DivUIOp>(op) && in[1] != 0)
-    return in[0] / in[1];
-  if (isa<arith::RemSIOp, arith::RemUIOp>(op) && in[1] != 0)
-    return in[0] % in[1];
-  if (isa<arith::MinSIOp>(op))
-    return std::min(in[0], in[1]);
-  if (isa<arith::MaxSIOp>(op))
-    return std::max(in[0], in[1]);
-  if (isa<arith::SelectOp>(op))
-    return in[0] ? in[1] : in[2];
-  return std::nullopt;
-}
-
-std::optional<int64_t> Evaluator::trips(scf::ForOp loop) const {
-  auto lower = get(loop.getLowerBound()), upper = get(loop.getUpperBound()),
-       step = get(loop.getStep());
-  if (!lower || !upper || !step || *step <= 0)
-    return std::nullopt;
-  if (*upper <= *lower)
-    return 0;
-  // The distance may not fit a number with a sign.
-  uint64_t turns = (uint64_t(*upper) - uint64_t(*lower) - 1) / uint64_t(*step) + 1;
-  return turns <= uint64_t(INT64_MAX) ? std::optional(int64_t(turns)) : std::nullopt;
-}
-
-//===----------------------------------------------------------------------===//
 // The walk
 //===----------------------------------------------------------------------===//
 
 Reader::Reader(func::FuncOp kernel, const ExplainOptions &options, ArrayRef<Remark> remarks,
                Explanation &out)
-    : kernel(kernel), out(out), remarks(remarks), evaluator(options.values), axes(kernel),
-      warps(int(cta::warpsOfGroup(kernel))), wantedStages(options.compile.numStages),
+    : kernel(kernel), out(out), remarks(remarks), values(options.values, options.grid),
+      axes(kernel), warps(int(cta::warpsOfGroup(kernel))), wantedStages(options.compile.numStages),
       target(targetOf(kernel)) {}
 
 /// Those are told where the product or the access is.
@@ -145,6 +82,7 @@ void Reader::run() {
     }
   out.blockRegisters = registersOfBlocks(kernel);
   walk(kernel.getBody().front());
+  compareLoads();
 }
 
 void Reader::walk(Block &block) {
@@ -216,7 +154,7 @@ void Reader::visitLoop(Operation *op) {
   });
   if (known == out.loops.end()) {
     if (auto forOp = dyn_cast<scf::ForOp>(op))
-      place.trips = evaluator.trips(forOp);
+      place.trips = values.trips(forOp);
     out.loops.push_back(place);
     known = std::prev(out.loops.end());
   }

@@ -8,10 +8,10 @@
 #define TILE_COMPILER_EXPLAINREADER_H
 
 #include "compiler/Explain.h"
+#include "compiler/ProgramValues.h"
 #include "ir/CtaDialect.h"
 #include "ir/layout/MatrixAccess.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/facts/AxisInfo.h"
 #include "passes/facts/Refusals.h"
 
@@ -21,19 +21,6 @@ namespace tile::explaining {
 std::string typeName(mlir::Type type);
 std::string shapeName(llvm::ArrayRef<int64_t> shape);
 std::string blockName(mlir::Type type);
-
-/// Integers as far as they follow from constants and given arguments. The first
-/// program stands for all.
-class Evaluator {
-public:
-  explicit Evaluator(const std::map<std::string, int64_t> &values) : values(values) {}
-
-  std::optional<int64_t> get(mlir::Value v, unsigned depth = 0) const;
-  std::optional<int64_t> trips(mlir::scf::ForOp loop) const;
-
-private:
-  const std::map<std::string, int64_t> &values;
-};
 
 class Reader {
 public:
@@ -80,18 +67,23 @@ private:
                const layout::LinearLayout &shared, unsigned bytes, unsigned vectorLog2,
                unsigned parts, const std::optional<layout::MatrixAccess> &matrices = std::nullopt);
   void addRing(mlir::Operation *op, Explanation::Ring ring);
+  /// Counts an access whose requests take `moved` bytes; `address` says where its block begins.
+  void addAccess(Explanation::Access access, double moved, mlir::ValueRange address);
+  /// Finds out which programs load the same.
+  void compareLoads();
   void addStaging(mlir::Operation *op, mlir::Type block, const layout::LinearLayout &image,
                   const char *what);
 
   mlir::func::FuncOp kernel;
   Explanation &out;
   llvm::ArrayRef<Remark> remarks;
-  Evaluator evaluator;
+  ProgramValues values;
   AxisInfoAnalysis axes;
   int warps, wantedStages;
   const Target &target;
   int loop = -1;
   bool inProducer = false;
+  std::vector<llvm::SmallVector<mlir::Value, 4>> addresses; ///< of `out.accesses`
 };
 
 } // namespace tile::explaining

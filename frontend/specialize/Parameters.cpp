@@ -107,10 +107,11 @@ bool Parameters::readAnnotations() {
     }
     valid = false;
     if (diagnostics.numErrors() == errors)
-      diagnostics.error(file, slot.parameter->range,
-                        formatted("the type of parameter `{0}` is not known: annotate it (`{0}: "
-                                  "\"*fp32\"`) or give a signature for ({1})",
-                                  slot.parameter->name, runtimeNames()));
+      diagnostics.error(
+          file, slot.parameter->range,
+          formatted("the type of parameter `{0}` is not known: annotate it, as in `{0}: "
+                    "\"*fp32\"` or `{0}: \"i32\"`, or give a signature for ({1})",
+                    slot.parameter->name, runtimeNames()));
   }
   return valid;
 }

@@ -10,6 +10,7 @@
 #include "passes/facts/EqualRuns.h"
 #include "passes/layouts/Coalesce.h"
 #include "passes/memory/Scratch.h"
+#include "target/Devices.h"
 
 using namespace mlir;
 using namespace tile;
@@ -103,15 +104,15 @@ unsigned Coalescing::partsTouched(const Access &access, const LinearLayout &l, u
 }
 
 /// A wavefront for each line that an instruction touches; what is written leaves for the next
-/// cache by sectors, full or not.
+/// cache by sectors, full or not, as many in a cycle as come from there.
 lowering::Cost Coalescing::cost(Operation *op, const LinearLayout &l) const {
-  constexpr double kSectorsLeaving = 2; // in a cycle
+  constexpr double sectorsLeaving = kL2BytesPerCycle / kSectorBytes;
   const Access &access = accesses.find(op)->second;
   unsigned vector = vectorFor(op, l);
   double count = double(l.inSize(Dim::reg())) / vector;
   double each = partsTouched(access, l, vector, kLineBytes);
   if (!isa<LoadOp>(op))
-    each = std::max(each, partsTouched(access, l, vector, kSectorBytes) / kSectorsLeaving);
+    each = std::max(each, partsTouched(access, l, vector, kSectorBytes) / sectorsLeaving);
   return {count, count * each, 0};
 }
 

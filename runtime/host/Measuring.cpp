@@ -28,7 +28,13 @@ static const std::shared_ptr<const eval::ClassObject> &measurementType() {
   return type;
 }
 
+/// What `triton.testing.do_bench` returns, too: milliseconds.
 std::optional<Measurement> Session::toMeasurement(const PyValue &value) {
+  if (value.is(PyValue::Kind::Float)) {
+    Measurement out;
+    out.milliseconds = out.minimum = out.maximum = *value.toDouble();
+    return out;
+  }
   if (!value.is(PyValue::Kind::Tuple) || value.asTuple().type != measurementType())
     return std::nullopt;
   Measurement out;

@@ -4,6 +4,7 @@
 #include "frontend/eval/Operators.h"
 #include "runtime/host/Functions.h"
 #include "text/Format.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tile;
@@ -12,6 +13,17 @@ using eval::ArgReader;
 using eval::EvalError;
 using eval::fail;
 using llvm::StringRef;
+
+/// Where something is that people look for under a name of other modules.
+static StringRef placeOf(StringRef name) {
+  return llvm::StringSwitch<StringRef>(name)
+      .Cases({"assert_close", "assert_allclose", "testing"},
+             "`tile.check(out, ref, atol=..., rtol=...)` compares")
+      .Cases({"do_bench", "perf_report", "Benchmark"},
+             "it is in `triton.testing`; `tile.measure(fn)` also gives bandwidth and TFLOP/s")
+      .Cases({"cdiv", "next_power_of_2"}, "it is in `triton`")
+      .Default("");
+}
 
 namespace tile::host {
 /// `kernel[grid]`: what is left is to call it.
@@ -111,7 +123,9 @@ std::optional<Result> Session::callSymbol(Evaluator &evaluator, StringRef name,
     llvm::append_range(candidates,
                        llvm::ArrayRef<StringRef>{"check", "measure", "copy", "device", "num_sms"});
     std::string message = formatted("module `tile` has no function `{}`", function);
-    if (StringRef near = frontend::nearestName(function, candidates); !near.empty())
+    if (StringRef place = placeOf(function); !place.empty())
+      message += formatted("; {}", place);
+    else if (StringRef near = frontend::nearestName(function, candidates); !near.empty())
       message += formatted("; did you mean `{}`?", near);
     return fail(message, "AttributeError");
   }

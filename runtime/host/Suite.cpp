@@ -105,7 +105,7 @@ std::unique_ptr<EvalError> Suite::judge(const eval::FunctionObject &function, Pu
   bool isNothing = returned.isNone() || returned.dynExtension<KernelHandle>(); // `return k[g](x)`
   if (purpose == Purpose::Example || isNothing)
     return purpose == Purpose::Bench
-               ? fail("a bench returns `tile.measure(...)`, or a dict of them")
+               ? fail("a bench returns `tile.measure(...)`, milliseconds, or a dict of them")
                : nullptr;
   if (purpose == Purpose::Bench) {
     std::vector<std::pair<PyValue, PyValue>> items = {{PyValue::string(""), returned}};
@@ -114,8 +114,9 @@ std::unique_ptr<EvalError> Suite::judge(const eval::FunctionObject &function, Pu
     for (auto &[label, value] : items) {
       std::optional<Measurement> measurement = Session::toMeasurement(value);
       if (!measurement)
-        return fail(formatted("a bench returns `tile.measure(...)`, or a dict of them, got `{}`",
-                              eval::typeName(value)));
+        return fail(formatted(
+            "a bench returns `tile.measure(...)`, milliseconds, or a dict of them, got `{}`",
+            eval::typeName(value)));
       measurement->label = eval::str(label);
       result.measurements.push_back(std::move(*measurement));
     }

@@ -88,6 +88,7 @@ private:
   std::string test, bench, text;
   llvm::json::Array list;
   std::string output = "-", html;
+  std::string untypedTest;        ///< of a file whose kernels do not say their types
   std::vector<std::string> parts; ///< of the page
   bool json = false;
 };
@@ -156,8 +157,10 @@ std::vector<std::string> ExplainCommand::kernelsOf(const tile::frontend::SourceF
   std::vector<std::string> names;
   for (const tile::ast::FunctionDef *kernel : listTypedKernels(module))
     names.emplace_back(kernel->name);
-  if (names.empty() && !explained) // let the compiler say what is missing
+  if (names.empty() && !explained) { // let the compiler say what is missing
     names.emplace_back();
+    untypedTest = firstTest(module);
+  }
   return names;
 }
 
@@ -272,6 +275,11 @@ int ExplainCommand::run() {
     }
     append(explanation, *source, nullptr);
   }
+  if (status != Success && !untypedTest.empty())
+    printError(
+        "explain",
+        formatted("`--test {}` explains what that launches; its types are those of the launches",
+                  untypedTest));
   return writeReport(status);
 }
 

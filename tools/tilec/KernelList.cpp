@@ -10,17 +10,26 @@ using namespace tile;
 using llvm::StringRef;
 
 /// `jit`, `triton.jit`, and either of them called with options.
-static bool isJit(const ast::Expr *decorator) {
-  if (auto *call = llvm::dyn_cast<ast::Call>(decorator))
-    decorator = call->callee.get();
-  if (auto *name = llvm::dyn_cast<ast::Name>(decorator))
-    return name->id == "jit";
-  auto *member = llvm::dyn_cast<ast::Attribute>(decorator);
-  return member && member->name == "jit";
+static bool isMarked(const ast::FunctionDef &function, StringRef mark) {
+  return llvm::any_of(function.decorators, [&](auto &written) {
+    const ast::Expr *decorator = written.get();
+    if (auto *call = llvm::dyn_cast<ast::Call>(decorator))
+      decorator = call->callee.get();
+    if (auto *name = llvm::dyn_cast<ast::Name>(decorator))
+      return name->id == mark;
+    auto *member = llvm::dyn_cast<ast::Attribute>(decorator);
+    return member && member->name == mark;
+  });
 }
 
-static bool isJitted(const ast::FunctionDef &function) {
-  return llvm::any_of(function.decorators, [](auto &d) { return isJit(d.get()); });
+static bool isJitted(const ast::FunctionDef &function) { return isMarked(function, "jit"); }
+
+std::string tilec::firstTest(const ast::Module &module) {
+  for (const ast::StmtPtr &statement : module.body)
+    if (auto *function = llvm::dyn_cast<ast::FunctionDef>(statement.get());
+        function && isMarked(*function, "test"))
+      return function->name;
+  return "";
 }
 
 /// Whether the types of all parameters are said. Constants alone make a helper, not a kernel.

@@ -14,6 +14,9 @@ namespace tilec {
 /// helpers of these, or need to be told.
 std::vector<const tile::ast::FunctionDef *> listTypedKernels(const tile::ast::Module &module);
 
+/// The first function that is marked as a test, empty if there is none.
+std::string firstTest(const tile::ast::Module &module);
+
 /// A kernel, and what has to be said before it can be compiled.
 struct KernelEntry {
   std::string name;

@@ -45,14 +45,19 @@ protected:
   std::optional<double> product(int64_t M, int64_t N, int64_t K, int bm, int bn, int bk, int warps,
                                 int stages = 3, const char *device = "h200") {
     ExplainOptions options;
-    options.compile.kernel = "product";
-    options.compile.signature = "*fp16:16,*fp16:16,*fp16:16,i32:16,i32:16,i32:16";
-    options.compile.constexprs = {
-        {"BM", std::to_string(bm)}, {"BN", std::to_string(bn)}, {"BK", std::to_string(bk)}};
-    options.compile.numWarps = warps;
-    options.compile.numStages = stages;
+    options.compile = optionsOf(bm, bn, bk, warps, stages);
     options.values = {{"M", M}, {"N", N}, {"K", K}};
     return run(options, {uint32_t((M + bm - 1) / bm), uint32_t((N + bn - 1) / bn)}, device);
+  }
+  static CompileOptions optionsOf(int bm, int bn, int bk, int warps, int stages) {
+    CompileOptions options;
+    options.kernel = "product";
+    options.signature = "*fp16:16,*fp16:16,*fp16:16,i32:16,i32:16,i32:16";
+    options.constexprs = {
+        {"BM", std::to_string(bm)}, {"BN", std::to_string(bn)}, {"BK", std::to_string(bk)}};
+    options.numWarps = warps;
+    options.numStages = stages;
+    return options;
   }
   std::optional<double> run(ExplainOptions options, std::vector<uint32_t> grid,
                             const char *device) {
@@ -94,10 +99,34 @@ TEST_F(Estimate, FewRowsWantManyPrograms) {
 }
 
 TEST_F(Estimate, OneProgramTooManyIsARoundMore) {
-  int chips = findDevice("h200")->multiprocessors;
-  double one = *product(128 * chips, 256, 4096, 128, 256, 64, 8);
-  double more = *product(128 * (chips + 1), 256, 4096, 128, 256, 64, 8);
+  ASSERT_EQ(findDevice("h200")->multiprocessors, 11 * 12);
+  double one = *product(128 * 11, 256 * 12, 4096, 128, 256, 64, 8);
+  double more = *product(128 * 7, 256 * 19, 4096, 128, 256, 64, 8);
   EXPECT_GT(more, 1.7 * one);
+}
+
+TEST_F(Estimate, ProgramsShareOnlyWhatTheyLoadAlike) {
+  double weights = 2.0 * 8192 * 8192;
+  EXPECT_GT(*product(16, 8192, 8192, 64, 64, 64, 4), weights / 4.8e12)
+      << "one row of programs, each with columns of its own";
+  EXPECT_LT(*product(512, 8192, 8192, 64, 64, 64, 4), 8 * weights / 4.8e12)
+      << "eight programs share each of them";
+}
+
+TEST_F(Estimate, RowsOfLessThanALineTakeAsLong) {
+  auto linesOfBytes = [&](int bk) {
+    ExplainOptions options;
+    options.compile = optionsOf(128, 128, bk, 8, 4);
+    options.compile.target = "sm_90a";
+    options.onlyLaidOut = true;
+    CompileResult result;
+    Explanation explanation;
+    EXPECT_TRUE(explain(compiler, file, options, result, explanation));
+    const Work &turn = explanation.loops.back().each;
+    return turn.lines / turn.read;
+  };
+  EXPECT_DOUBLE_EQ(linesOfBytes(64), 1);
+  EXPECT_DOUBLE_EQ(linesOfBytes(32), 1.5) << "rows of 64 bytes on the left";
 }
 
 TEST_F(Estimate, StagesHideLoads) {

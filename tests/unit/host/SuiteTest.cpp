@@ -137,9 +137,11 @@ def bench(n):
     return {"add": one, "copy": tile.measure(lambda: tile.copy(out, x))}
 @tile.bench
 def wrong(): return 3
+@tile.bench
+def timed(): return 1.5
 )");
   auto results = file.run(Purpose::Bench);
-  ASSERT_EQ(results.size(), 2u);
+  ASSERT_EQ(results.size(), 3u);
   ASSERT_EQ(results[0].count(Status::Passed), 1u) << results[0].cases[0].error->diagnostic.message;
   auto &measurements = results[0].cases[0].measurements;
   ASSERT_EQ(measurements.size(), 2u);
@@ -151,6 +153,8 @@ def wrong(): return 3
   EXPECT_EQ(file.device.launches.size(), 4u);
   EXPECT_EQ(file.device.copies, 4);
   EXPECT_EQ(results[1].count(Status::Failed), 1u);
+  ASSERT_EQ(results[2].count(Status::Passed), 1u) << "milliseconds, as do_bench gives them";
+  EXPECT_DOUBLE_EQ(results[2].cases[0].measurements[0].milliseconds, 1.5);
 }
 
 TEST(Suite, WhatTheHostComputesIsNotTimed) {
