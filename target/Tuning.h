@@ -218,7 +218,9 @@ struct Tuning {
   /// Loads of a thread that has a row where it is needed: beyond, one exchange through shared
   /// memory is cheaper.
   unsigned repeatMostLoads = 32;
-  /// The same of single numbers for runs of equal columns, beside products of a loop.
+  /// The same of single numbers for runs of equal columns, beside products of a loop: eight of a
+  /// block of 128 columns with scales for 16 or more took 0.73 to 0.94 of an exchange's time (4096
+  /// cubed, 8 bits, H100).
   unsigned repeatMostRuns = 8;
   /// Rows and columns, at most, of what a thread computes by multiply-adds: of 4 by 4 each
   /// operand element serves four products. Lanes along the rows of such a product.
