@@ -188,8 +188,19 @@ cta::LayoutAttr LayoutInference::homeOfSums(Value value, unsigned depth, unsigne
   return {};
 }
 
-/// Whether products multiply all that becomes of `value`: where their results are is none of its
-/// business, though they may have its shape.
+/// Whether `value` is what a product gave, `depth` operations on its elements ago at most.
+static bool isOfProduct(Value value, unsigned depth) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (isa<DotOp, cta::WarpgroupDotOp, cta::WarpgroupWaitOp>(op))
+    return true;
+  return depth > 0 && isElementwise(op) &&
+         llvm::any_of(op->getOperands(), [&](Value v) { return isOfProduct(v, depth - 1); });
+}
+
+/// Whether products multiply all that becomes of `value`, and nothing that one gave goes into that:
+/// where results are is none of its business, though they may have its shape.
 static bool isOnlyMultiplied(Value value, unsigned depth, unsigned &budget) {
   return !value.use_empty() && llvm::all_of(value.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -200,7 +211,10 @@ static bool isOnlyMultiplied(Value value, unsigned depth, unsigned &budget) {
     --budget;
     if (isa<cta::StageOp>(user))
       return true;
-    return (isElementwise(user) || isa<TransOp, ReshapeOp, JoinOp>(user)) &&
+    bool isBesideResult = llvm::any_of(user->getOperands(), [&](Value other) {
+      return other != value && isOfProduct(other, reach::kOperands);
+    });
+    return !isBesideResult && (isElementwise(user) || isa<TransOp, ReshapeOp, JoinOp>(user)) &&
            isOnlyMultiplied(user->getResult(0), depth - 1, budget);
   });
 }
