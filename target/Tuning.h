@@ -161,6 +161,10 @@ struct Tuning {
   /// memory; larger ones leave none for the operands.
   int64_t tmaStoreLeastBytes = 4096;
   int64_t tmaStoreMostBytes = 128 << 10;
+  /// Cycles from the start of a copy by TMA until what it brings can be multiplied: three stages of
+  /// 128 x 128 x 64, as many as there are by default, cover so many, and so should more of shorter
+  /// turns.
+  int64_t copyCycles = 1024;
   /// Cycles of the tensor cores for the products of a turn that stores, from which on it lasts
   /// longer than the copy out of the staging area. States of a chunkwise recurrence, 64 x 64, one a
   /// turn behind a product of 64 cycles: 1.26 us a turn with such copies on an H100, and 0.57

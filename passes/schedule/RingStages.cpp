@@ -129,6 +129,28 @@ int32_t WarpSpecializer::shareRings(const StageCosts &costs, function_ref<int32_
   return sharesWidely ? wide : count;
 }
 
+/// Where several warpgroups compute, a multiprocessor has one program, and shared memory that its
+/// ring does not take lies idle: as many stages as it takes until the products of all but one last
+/// as long as a copy, where each turn of the loop has one product.
+int32_t WarpSpecializer::coverCopies(const StageCosts &costs, int32_t count) const {
+  const Tuning &tuning = tuningOf(kernel);
+  int64_t cycles = 0;
+  for (const Group &group : groups) {
+    auto loop = group.firstUser->getParentOfType<scf::ForOp>();
+    auto products = loop ? llvm::to_vector(loop.getOps<cta::WarpgroupDotOp>())
+                         : SmallVector<cta::WarpgroupDotOp>();
+    if (products.size() != 1)
+      return count;
+    int64_t own = cyclesOfShare(products.front(), /*warpgroups=*/1);
+    cycles = cycles ? std::min(cycles, own) : own;
+  }
+  while (cycles && count > 1 && count < tuning.mostOperandStages &&
+         (count - 1) * cycles < tuning.copyCycles &&
+         costs.bytes(count + 1) <= lowering::maxSharedBytes(costs.module))
+    ++count;
+  return count;
+}
+
 /// Beside a warpgroup that has a warp to copy for it: fewer stages than were asked for where other
 /// programs' warpgroups come in for them, as many as by default where they keep none away. What is
 /// in flight is the same for a few programs with deep rings as for more with shallow ones; tensor
@@ -141,8 +163,9 @@ void WarpSpecializer::chooseStagesOfRoles() {
   StageCosts costs(*this, threads + cta::producerThreads(threads));
   if (threads != kWarpgroupThreads) { // what does not fit is for tile-allocate-scratch
     int32_t count = shareRings(costs, [&](bool) { return costs.mostThatFit(); });
-    if (sharesWidely)
-      costs.set(count);
+    int32_t deeper = count == costs.most ? coverCopies(costs, count) : count;
+    if (sharesWidely || deeper > count)
+      costs.set(deeper);
     return;
   }
   costs.set(shareRings(costs, [&](bool) {

@@ -74,6 +74,7 @@ private:
   int32_t shareRings(const StageCosts &costs, llvm::function_ref<int32_t(bool widely)> choose);
   void chooseStagesAhead();
   void chooseStagesOfRoles();
+  int32_t coverCopies(const StageCosts &costs, int32_t count) const;
   void copyInPlace(Group &group);
   void consume(void (WarpSpecializer::*before)(Group &));
   void moveConsumers(cta::RolesOp roles);
