@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Builds the tests of the runtime with a preset's sanitizers and runs them.
+# Builds programs of tests with a preset's sanitizers and runs them.
 #
-#   run.sh SOURCE PRESET FOLDER TILEC JOBS
+#   run.sh SOURCE PRESET FOLDER TILEC JOBS PROGRAM...
 set -euo pipefail
 source=$1 preset=$2 folder=$3 tilec=$4 jobs=$5
-programs=(RuntimeTests CApiTests AheadTests ManyKeys CacheStress)
-tests='^(RuntimeTests|CApiTests|AheadTests|ManyKeys|CacheStress|CacheOnce)$'
+shift 5
+programs=("$@")
+tests="^($(IFS='|'; echo "${programs[*]}"))\$"
+tests=${tests/CacheStress/CacheStress|CacheOnce}
 
 # Unoptimised: it is the build that takes the time.
 flags="-O0 -gline-tables-only"
