@@ -98,7 +98,7 @@ struct FitSharedMemoryPass : tile::impl::FitSharedMemoryPassBase<FitSharedMemory
       before = module.clone();
     OwningOpRef<ModuleOp> asked;
     if (smaller && hasProducts && isFree(kernelOf(module).getRoles()) &&
-        kernelOf(module).getCtas() <= 1 && mayBeCrowded(kernelOf(module).getWarps(), bool(before)))
+        kernelOf(module).getCtas() <= 1 && mayBeCrowded(kernelOf(module).getWarps()))
       asked = module.clone();
     Made made;
     if (failed(make(before, made)) || (before && failed(copyAhead(before, made))) ||
@@ -275,13 +275,13 @@ private:
                       IntegerAttr::get(IntegerType::get(&getContext(), 32), programs));
   }
 
-  /// Whether so few warps may be too few for the blocks: warpgroups look for their own number.
-  static bool mayBeCrowded(int32_t warps, bool byWarpgroups) {
-    return byWarpgroups ? warps < kWarpsOfWarpgroup : warps <= kWarpsOfWarpgroup;
-  }
+  /// Whether so few warps may be too few for the blocks. A warpgroup with tall ones has looked for
+  /// another already.
+  static bool mayBeCrowded(int32_t warps) { return warps <= kWarpsOfWarpgroup; }
 
   /// Warps that would have more in blocks alone than their threads have registers would keep the
-  /// rest in memory. Twice as many hold half of it each.
+  /// rest in memory. Twice as many hold half of it each: a warpgroup becomes two where those
+  /// are more on a multiprocessor, so that no other program has to leave.
   LogicalResult spread(ModuleOp asked, OwningOpRef<ModuleOp> &before, Made &made) {
     ModuleOp module = getOperation();
     auto blocks = [&] {
@@ -291,11 +291,15 @@ private:
                       }));
     };
     for (int32_t warps = 2 * made.wanted.getWarps(); warps <= 2 * kWarpsOfWarpgroup; warps *= 2) {
+      if (kernelOf(module).getWarps() >= warps)
+        continue;
       int64_t held = blocks();
       LDBG() << held << " registers of blocks with " << warps / 2 << " warps";
       if (held <= kMaxRegisters)
         break;
       OwningOpRef<ModuleOp> few = module.clone();
+      bool wasWarpgroup = before && made.wanted.getWarps() == kWarpsOfWarpgroup;
+      int64_t warpgroups = wasWarpgroup ? warpgroupsNow(module) : 0;
       asked->setAttr(tile::kKernelAttr,
                      KernelAttr::get(&getContext(), warps, kernelOf(asked).getStages(),
                                      kernelOf(asked).getCtas(), kernelOf(asked).getRoles()));
@@ -305,7 +309,8 @@ private:
       Made more;
       if (failed(make(before, more)))
         return failure();
-      if (!fits(module) || blocks() >= held) {
+      if (!fits(module) || blocks() >= held ||
+          (wasWarpgroup && warpgroupsNow(module) <= warpgroups)) {
         restore(*few);
         break;
       }
@@ -335,7 +340,10 @@ private:
       return success();
     int64_t enough = warpgroupsWanted(), bytes = 0;
     int64_t with = warpgroupsWithRoles(module);
-    // Rings and a warp more that programs wait for which have nothing to do.
+    // Rings and a warp more that programs wait for which have nothing to do, or that are done
+    // before those that compute have begun.
+    bool missLoops = ringsMissLoops(module), overlapped = overlaps(module);
+    int64_t copied = bytesOfSlots(module);
     bool isForNothing =
         cta::threadsOf(module) == kWarpgroupThreads && mayLeaveEarly(module) && !hasScores(module);
     module.walk([&](cta::RingOp ring) {
@@ -345,7 +353,7 @@ private:
           stages = ring.getElastic() ? stages : fewestStages(loop, stages, with);
       bytes += lowering::ringBytes(ring.getType(), stages);
     });
-    if (!isForNothing &&
+    if (!isForNothing && !missLoops &&
         (with >= enough ||
          with >= warpgroupsAtOnce(module, blocksOf(module, registersOfLargestProduct), bytes)))
       return success();
@@ -353,12 +361,22 @@ private:
     restore(before);
     if (failed(attempt(remarks)))
       return failure();
-    if (fits(module) && (isForNothing || warpgroupsAtOnce(module, heldBlocks(module),
-                                                          cta::madeOf(module).sharedBytes) > with))
+    // Products in flight, or more copied ahead, are worth what the threads do for the few copies.
+    bool gains = missLoops && (overlaps(module) || (bytesOfSlots(module) > copied && !overlapped));
+    bool areMore =
+        warpgroupsAtOnce(module, heldBlocks(module), cta::madeOf(module).sharedBytes) > with;
+    if (fits(module) && (isForNothing || gains || areMore))
       return success();
     before->setAttr(tile::kKernelAttr, wanted);
     restore(before);
     return attempt(remarks);
+  }
+
+  /// Of copies that the threads start themselves.
+  static int64_t bytesOfSlots(ModuleOp module) {
+    int64_t bytes = 0;
+    module.walk([&](cta::SlotsOp slots) { bytes += lowering::bufferBytes(slots); });
+    return bytes;
   }
 
   /// What four warps hold of tall blocks, eight hold in half the registers each: where those keep

@@ -80,7 +80,15 @@ static int64_t sharedBytes(ModuleOp module, ArrayRef<Pipeline> pipelines,
   });
   for (const BulkRing &ring : bulkRings)
     rings += lowering::ringBytes(ring.type(), std::min(ring.stages, limit)) + cta::kSlotAlignment;
-  return slots * cta::groupsOf(module) + rings + lowering::bytesBesidesSlots(module, replaced);
+  slots *= cta::groupsOf(module);
+  int64_t besides = lowering::bytesBesidesSlots(module, replaced);
+  SmallVector<Operation *> loops;
+  for (const Pipeline &p : pipelines)
+    loops.push_back(p.loop);
+  if (!lowering::areStoredLast(module, loops))
+    return slots + rings + besides;
+  int64_t before = slots + lowering::bytesBesidesSlots(module, replaced, /*withStores=*/false);
+  return rings + std::max(before, besides);
 }
 
 /// Thread blocks that a multiprocessor has registers for beside what warpgroup products need.
@@ -287,6 +295,10 @@ static void readTransposed(TransOp trans, Value slot) {
 /// What users find instead of the loaded block: `slot`, or what they read of it.
 void LoopRewriter::use(Copy &c, Value slot) {
   bool isWhole = readsZerosOutside(c.load);
+  DenseSet<Operation *> turned; // as long as all users are there
+  for (Operation *user : c.value.getUsers())
+    if (auto trans = dyn_cast<TransOp>(user); trans && c.isReadTurned(trans))
+      turned.insert(trans);
   for (Operation *user : llvm::make_early_inc_range(c.value.getUsers())) {
     OpBuilder at(user);
     auto stage = dyn_cast<cta::StageOp>(user);
@@ -294,7 +306,7 @@ void LoopRewriter::use(Copy &c, Value slot) {
     if (stage && c.isReadInPlace(stage)) {
       stage.getResult().replaceAllUsesWith(slot);
       stage.erase();
-    } else if (trans && c.isReadTurned(trans)) {
+    } else if (turned.contains(user)) {
       readTurned(trans, slot);
     } else if (trans && isWhole) {
       readTransposed(trans, slot);

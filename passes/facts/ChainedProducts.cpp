@@ -59,6 +59,7 @@ static bool findScaling(scf::ForOp loop, ChainedProducts &c) {
 static bool isChained(scf::ForOp loop, ChainedProducts &c) {
   BackwardSliceOptions options;
   options.filter = [&](Operation *op) { return loop->isProperAncestor(op); };
+  options.omitUsesFromAbove = false; // a branch may mask it
   SetVector<Operation *> slice;
   if (failed(getBackwardSlice(c.last.getA(), &slice, options)) || !slice.contains(c.first))
     return false;

@@ -183,6 +183,27 @@ bool tile::copiesByThreads(ModuleOp module) {
   return module.walk([](cta::SlotsOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
+bool tile::ringsMissLoops(ModuleOp module) {
+  auto isForLoop = [](cta::RingWaitOp wait) {
+    auto loop = wait->getParentOfType<scf::ForOp>();
+    if (!loop)
+      return false;
+    bool multiplies = false,
+         inner = false; // those of programs one after the other are around others
+    loop.walk([&](Operation *op) {
+      if (isa<DotOp, cta::WarpgroupDotOp>(op))
+        (op->getParentOfType<scf::ForOp>() == loop ? multiplies : inner) = true;
+    });
+    return multiplies || !inner;
+  };
+  return multipliesInLoops(module) && !module
+                                           .walk([&](cta::RingWaitOp wait) {
+                                             return isForLoop(wait) ? WalkResult::interrupt()
+                                                                    : WalkResult::advance();
+                                           })
+                                           .wasInterrupted();
+}
+
 bool tile::multipliesInLoops(ModuleOp module) {
   return module
       .walk([](cta::WarpgroupDotOp product) {

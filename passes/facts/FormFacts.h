@@ -52,6 +52,9 @@ bool hasScores(mlir::ModuleOp module);
 /// Whether a loop has several products of warpgroups in a turn.
 bool chainsProducts(mlir::ModuleOp module);
 bool copiesByThreads(mlir::ModuleOp module);
+/// Whether rings bring nothing to the loops that multiply, only what is read before and behind
+/// them.
+bool ringsMissLoops(mlir::ModuleOp module);
 bool multipliesInLoops(mlir::ModuleOp module);
 
 } // namespace tile

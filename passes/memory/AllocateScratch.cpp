@@ -246,6 +246,31 @@ int64_t lowering::programsWith(ModuleOp module, int64_t bytes) {
   return multiprocessor.sharedBytes / (bytes + multiprocessor.reservedBytes);
 }
 
+/// The statement of the kernel's body that `op` is in.
+static Operation *inBody(Operation *op) {
+  return op->getParentOfType<func::FuncOp>().getBody().front().findAncestorOpInBlock(*op);
+}
+
+bool lowering::areStoredLast(ModuleOp module, ArrayRef<Operation *> loops) {
+  Operation *first = nullptr;
+  module.walk([&](cta::TmaStoreOp op) {
+    Operation *here = inBody(op);
+    first = !first || here->isBeforeInBlock(first) ? here : first;
+  });
+  auto isBefore = [&](Operation *op) { return inBody(op)->isBeforeInBlock(first); };
+  if (!first || cta::groupsOf(module) > 1 || !llvm::all_of(loops, isBefore))
+    return false;
+  const Tuning &tuning = tuningOf(module);
+  return !module
+              .walk([&](Operation *op) {
+                bool isLate = isa<cta::StageOp, cta::SlotsOp>(op)
+                                  ? !llvm::all_of(op->getUsers(), isBefore)
+                                  : scratchBytes(op) > tuning.smallBufferBytes && !isBefore(op);
+                return isLate ? WalkResult::interrupt() : WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
 int64_t lowering::bytesBesidesSlots(ModuleOp module, const DenseSet<Operation *> &ignored,
                                     bool withStores) {
   SmallVector<cta::TmaStoreOp> stores;
@@ -267,7 +292,7 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
     for (auto &[op, offset] : plan.offsets)
       place(op, offset);
     // Buffers of asynchronous copies.
-    int64_t end = placeStoresAndRings(placeStages(plan));
+    int64_t end = placeStoresAndRings(placeStages(plan), plan.smallEnd);
     cta::setMade(getOperation(), &cta::Made::sharedBytes, end);
   }
 
@@ -323,6 +348,7 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
     SmallVector<cta::TmaStoreOp> stores;
     SmallVector<cta::RingOp> rings;
     int64_t begin;
+    int64_t storesBegin; ///< before it where they are where slots and exchanges were
     unsigned groups;
     bool isShared;                     ///< stores where the rings were
     unsigned level = 0;                ///< of the parts that stores are staged in
@@ -337,16 +363,15 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
       inBarriers += lowering::barrierBytes(op.getStages(), tail.groups);
     }
     inBarriers = llvm::alignTo(inBarriers, kSwizzlePeriod);
+    int64_t stored = llvm::alignTo(tail.storesBegin + bytesOfStores, kSwizzlePeriod);
     if (tail.isShared)
-      return tail.begin + std::max(int64_t(llvm::alignTo(bytesOfStores, kSwizzlePeriod)), inSlots) +
-             inBarriers;
-    return llvm::alignTo(tail.begin + bytesOfStores, kSwizzlePeriod) * tail.groups + inSlots +
-           inBarriers;
+      return std::max(stored, tail.begin + inSlots) + inBarriers;
+    return std::max(stored, tail.begin) * tail.groups + inSlots + inBarriers;
   }
 
   /// The area of the stores, then the slots' buffers of the rings, then the two barriers of
   /// each slot: where they are, nothing else ever is.
-  int64_t placeStoresAndRings(int64_t end) {
+  int64_t placeStoresAndRings(int64_t end, int64_t smallEnd) {
     Tail tail;
     getOperation().walk([&](cta::TmaStoreOp op) { tail.stores.push_back(op); });
     getOperation().walk([&](cta::RingOp op) { tail.rings.push_back(op); });
@@ -355,6 +380,9 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
     tail.begin = llvm::alignTo(end, kSwizzlePeriod);
     tail.groups = cta::groupsOf(getOperation());
     tail.isShared = tail.groups == 1 && areStoredBehind(tail.stores, tail.rings);
+    tail.storesBegin = lowering::areStoredLast(getOperation(), {})
+                           ? int64_t(llvm::alignTo(smallEnd, kSwizzlePeriod))
+                           : tail.begin;
     choose(tail);
     return place(tail);
   }
@@ -390,8 +418,8 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
 
   /// Returns where the last of them ends.
   int64_t place(const Tail &tail) {
-    int64_t end = tail.begin;
-    if (tail.isShared) { // all have read their slots
+    int64_t end = tail.storesBegin;
+    if (tail.isShared || tail.storesBegin < tail.begin) { // all have read their slots
       cta::TmaStoreOp first = tail.stores.front();
       OpBuilder behind(inBody(first));
       cta::BarrierOp::create(behind, first.getLoc());
@@ -413,8 +441,7 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
     if (!tail.rings.empty())
       end = llvm::alignTo(end, kSwizzlePeriod);
     int64_t endOfStores = end;
-    if (tail.isShared)
-      end = tail.begin;
+    end = tail.isShared ? tail.begin : std::max(end, tail.begin);
     if (tail.groups > 1) {
       cta::setMade(getOperation(), &cta::Made::groupBytes, end);
       end *= tail.groups;
@@ -427,11 +454,6 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
     }
     end = std::max(end, int64_t(llvm::alignTo(endOfStores, kSwizzlePeriod)));
     return end + int64_t(llvm::alignTo(inBarriers, kSwizzlePeriod));
-  }
-
-  /// The statement of the kernel's body that `op` is in.
-  static Operation *inBody(Operation *op) {
-    return op->getParentOfType<func::FuncOp>().getBody().front().findAncestorOpInBlock(*op);
   }
 
   /// Whether nothing is in the slots of `rings` any more when the first of `stores` is staged:

@@ -58,6 +58,9 @@ int64_t programsWith(mlir::ModuleOp module, int64_t bytes);
 /// of `ignored` are gone; `withStores`: for staging stores, too.
 int64_t bytesBesidesSlots(mlir::ModuleOp module, const llvm::DenseSet<mlir::Operation *> &ignored,
                           bool withStores = true);
+/// Whether what is stored by TMA is staged behind `loops` and all that uses slots, staged operands
+/// or large exchanges: it may lie where those were.
+bool areStoredLast(mlir::ModuleOp module, llvm::ArrayRef<mlir::Operation *> loops);
 /// Gathers, histograms and prints.
 int64_t elementScratchBytes(mlir::Operation *op);
 

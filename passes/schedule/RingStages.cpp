@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Attributes.h"
 #include "ir/Kernel.h"
+#include "passes/facts/FormFacts.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
@@ -66,6 +67,49 @@ struct WarpSpecializer::StageCosts {
       if (warpgroups(fewer) > warpgroups(count))
         count = fewer;
     return count;
+  }
+  /// Of the groups of loops those that are read in the innermost, if others are read in loops
+  /// around them.
+  SmallVector<Group *> innermost() const {
+    auto depthOf = [](const Group &group) {
+      unsigned depth = 0;
+      for (auto loop = group.firstUser->getParentOfType<scf::ForOp>(); loop;
+           loop = loop->getParentOfType<scf::ForOp>())
+        ++depth;
+      return depth;
+    };
+    auto isShared = [&](const Group &group) {
+      return group.partner ||
+             llvm::any_of(in.groups, [&](const Group &other) { return other.partner == &group; });
+    };
+    unsigned deepest = 0, shallowest = UINT_MAX;
+    for (const Group &group : in.groups)
+      if (group.stages == most) {
+        deepest = std::max(deepest, depthOf(group));
+        shallowest = std::min(shallowest, depthOf(group));
+      }
+    SmallVector<Group *> inner;
+    for (Group &group : in.groups)
+      if (group.stages == most && shallowest < deepest && depthOf(group) == deepest &&
+          !isShared(group))
+        inner.push_back(&group);
+    return inner;
+  }
+  /// A slot for each, but as many as fit for `inner`: a turn of an inner loop waits for its own
+  /// copies soon after the one before.
+  void deepen(ArrayRef<Group *> inner) const {
+    set(1);
+    for (bool isDeeper = true; isDeeper;) {
+      isDeeper = false;
+      for (Group *group : inner) {
+        if (group->stages >= most)
+          continue;
+        ++group->stages;
+        bool fits = bytes(most) <= lowering::maxSharedBytes(module);
+        isDeeper |= fits;
+        group->stages -= !fits;
+      }
+    }
   }
   void set(int32_t count) const {
     for (Group &group : in.groups)
@@ -164,8 +208,11 @@ void WarpSpecializer::chooseStagesOfRoles() {
   if (threads != kWarpgroupThreads) { // what does not fit is for tile-allocate-scratch
     int32_t count = shareRings(costs, [&](bool) { return costs.mostThatFit(); });
     int32_t deeper = count == costs.most ? coverCopies(costs, count) : count;
+    SmallVector<Group *> inner = costs.innermost();
     if (sharesWidely || deeper > count)
       costs.set(deeper);
+    else if (count < kFewestAhead && !inner.empty())
+      costs.deepen(inner);
     return;
   }
   costs.set(shareRings(costs, [&](bool) {

@@ -317,3 +317,53 @@ func.func @store_beside_slots(%map: !cta.tensor_map, %x: tensor<64x64xf16, #acc>
   return
 }
 }
+
+// -----
+
+#acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]} : [64, 64]>
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+// Slots that threads fill are free behind their loop, too.
+// CHECK: sharedBytes = 16384
+// CHECK-LABEL: func.func @store_where_threads_copied
+// CHECK: cta.slots {count = 2 : i32, cta.scratch_offset = 0 : i32}
+// CHECK: scf.for
+// CHECK: }
+// CHECK-NEXT: cta.barrier
+// CHECK-NEXT: cta.tma_store {{.*}} {cta.scratch_offset = 0 : i32}
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @store_where_threads_copied(%map: !cta.tensor_map, %x: tensor<64x64xf16, #acc>, %at: i32, %n: i32) {
+  %one = arith.constant 1 : i32
+  %s = cta.slots {count = 2 : i32} : !tile
+  scf.for %i = %at to %n step %one : i32 {
+    %a = cta.slot %s[%i] : !tile
+  }
+  cta.tma_store %x, %map[%at, %at] dims [1, 0] staged #image : tensor<64x64xf16, #acc>
+  return
+}
+}
+
+// -----
+
+#acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]} : [64, 64]>
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+// But not what a turn stores: the next one's copies are under way.
+// CHECK: sharedBytes = 24576
+// CHECK-LABEL: func.func @store_beside_copies
+// CHECK: cta.slots {count = 2 : i32, cta.scratch_offset = 0 : i32}
+// CHECK-NOT: cta.barrier
+// CHECK: cta.tma_store {{.*}} {cta.scratch_offset = 16384 : i32}
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @store_beside_copies(%map: !cta.tensor_map, %x: tensor<64x64xf16, #acc>, %at: i32, %n: i32) {
+  %one = arith.constant 1 : i32
+  %s = cta.slots {count = 2 : i32} : !tile
+  scf.for %i = %at to %n step %one : i32 {
+    %a = cta.slot %s[%i] : !tile
+    cta.tma_store %x, %map[%at, %i] dims [1, 0] staged #image : tensor<64x64xf16, #acc>
+  }
+  return
+}
+}
