@@ -4,6 +4,12 @@
 // expression, in which operands that may change places are in the order of their numbers.
 // Equal numbers are equal values.
 //
+// Sums and products are rounded, and the order in which they are is open: formulas that are equal
+// for real numbers do for reordering, such as those that combine means and squared deviations.
+// Whether they are is tried with arguments drawn by lot, in arithmetic modulo a prime. What guards
+// against dividing by zero counts as the quotient: the sum of weights that it then is was zero for
+// all elements, and a mean that weighs nothing may be that of any.
+//
 // What takes one of two tuples whole by comparing their elements is commutative for another
 // reason: from both sides the same is taken, or both are equal. That is tried: of how each two
 // elements can stand to each other there are few cases.
@@ -11,8 +17,11 @@
 //===----------------------------------------------------------------------===//
 #include "passes/facts/Combiners.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
 #include <map>
 
 using namespace mlir;
@@ -24,26 +33,74 @@ using namespace tile;
 
 namespace {
 
+/// Numbers modulo a prime: what is computed of them by +, -, * and / is equal for two formulas that
+/// are, and, of arguments drawn by lot, for hardly any others.
+struct Residue {
+  static constexpr uint64_t kPrime = (1u << 31) - 1;
+  static constexpr int kPrimeBits = 31; // 2 to this power is 1
+
+  static uint64_t drawn(uint64_t seed);
+  static std::optional<uint64_t> of(const APFloat &constant);
+  static uint64_t power(uint64_t base, uint64_t exponent);
+  static uint64_t negated(uint64_t x) { return (kPrime - x) % kPrime; }
+  static uint64_t product(uint64_t x, uint64_t y) { return x * y % kPrime; }
+  static uint64_t quotient(uint64_t x, uint64_t y) { return product(x, power(y, kPrime - 2)); }
+};
+
+/// Where floats are added and multiplied, numbers of expressions are residues if `isFormula`; all
+/// other numbers are drawn.
 class Expressions {
 public:
-  explicit Expressions(Block &combiner) : combiner(combiner) {}
+  Expressions(Block &combiner, bool isFormula, uint64_t seed = 0)
+      : combiner(combiner), isFormula(isFormula), next(seed) {}
 
   /// The numbers of what is yielded, with or without the sides exchanged.
-  SmallVector<unsigned> results(bool exchanged);
+  SmallVector<uint64_t> results(bool exchanged);
 
 private:
   /// Of an operation: name, attributes, type of the result, operands.
-  using Key = std::tuple<const void *, const void *, const void *, SmallVector<unsigned>>;
+  using Key = std::tuple<const void *, const void *, const void *, SmallVector<uint64_t>>;
 
-  unsigned numberOf(Operation &op, SmallVector<unsigned> operands);
+  uint64_t drawNumber() { return isFormula ? Residue::drawn(next++) : next++; }
+  uint64_t numberOf(Operation &op, SmallVector<uint64_t> operands);
+  uint64_t numberOf(Value v);
+  std::optional<uint64_t> residueOf(Operation &op, ArrayRef<uint64_t> operands);
 
   Block &combiner;
-  std::map<Key, unsigned> numbers;
-  DenseMap<Value, unsigned> outside;
-  unsigned next = 0;
+  bool isFormula;
+  std::map<Key, uint64_t> numbers;
+  SmallVector<uint64_t> ofArguments;
+  DenseMap<Value, uint64_t> inside, outside;
+  uint64_t next;
 };
 
 } // namespace
+
+uint64_t Residue::drawn(uint64_t seed) {
+  uint64_t x = (seed + 1) * 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93;
+  return (x ^ (x >> 32)) % kPrime;
+}
+
+uint64_t Residue::power(uint64_t base, uint64_t exponent) {
+  uint64_t result = 1;
+  for (; exponent; exponent >>= 1, base = product(base, base))
+    if (exponent & 1)
+      result = product(result, base);
+  return result;
+}
+
+/// A float is a whole number times a power of two.
+std::optional<uint64_t> Residue::of(const APFloat &constant) {
+  if (!constant.isFinite())
+    return std::nullopt;
+  double value = std::abs(constant.convertToDouble());
+  int exponent = 0;
+  auto digits = uint64_t(std::ldexp(std::frexp(value, &exponent), 53));
+  int turns = ((exponent - 53) % kPrimeBits + kPrimeBits) % kPrimeBits;
+  uint64_t residue = product(digits % kPrime, power(2, unsigned(turns)));
+  return constant.isNegative() ? negated(residue) : residue;
+}
 
 /// Whether operands may change places without changing the result.
 static bool isSymmetric(Operation &op) {
@@ -53,37 +110,83 @@ static bool isSymmetric(Operation &op) {
   return op.hasTrait<OpTrait::IsCommutative>();
 }
 
-unsigned Expressions::numberOf(Operation &op, SmallVector<unsigned> operands) {
+/// The quotient, where `select` is that or, if it would be divided by zero, something else.
+static Value guardedQuotient(arith::SelectOp select) {
+  using P = arith::CmpFPredicate;
+  auto compare = select.getCondition().getDefiningOp<arith::CmpFOp>();
+  if (!compare || !matchPattern(compare.getRhs(), m_AnyZeroFloat()))
+    return {};
+  P p = compare.getPredicate();
+  bool isEqual = p == P::OEQ || p == P::UEQ, isUnequal = p == P::ONE || p == P::UNE;
+  if (!isEqual && !isUnequal)
+    return {};
+  Value other = isEqual ? select.getFalseValue() : select.getTrueValue();
+  auto quotient = other.getDefiningOp<arith::DivFOp>();
+  return quotient && quotient.getRhs() == compare.getLhs() ? other : Value();
+}
+
+std::optional<uint64_t> Expressions::residueOf(Operation &op, ArrayRef<uint64_t> operands) {
+  APFloat constant(0.0);
+  if (op.getNumResults() == 1 && matchPattern(op.getResult(0), m_ConstantFloat(&constant)))
+    return Residue::of(constant);
+  auto sum = [](uint64_t x, uint64_t y) { return (x + y) % Residue::kPrime; };
+  return llvm::TypeSwitch<Operation *, std::optional<uint64_t>>(&op)
+      .Case([&](arith::AddFOp) { return sum(operands[0], operands[1]); })
+      .Case([&](arith::SubFOp) { return sum(operands[0], Residue::negated(operands[1])); })
+      .Case([&](arith::MulFOp) { return Residue::product(operands[0], operands[1]); })
+      .Case([&](arith::DivFOp) { return Residue::quotient(operands[0], operands[1]); })
+      .Case([&](arith::NegFOp) { return Residue::negated(operands[0]); })
+      .Case(
+          [&](math::FmaOp) { return sum(Residue::product(operands[0], operands[1]), operands[2]); })
+      .Case([&](arith::SelectOp select) -> std::optional<uint64_t> {
+        Value quotient = guardedQuotient(select);
+        return quotient ? std::optional(numberOf(quotient)) : std::nullopt;
+      })
+      .Default(std::nullopt);
+}
+
+uint64_t Expressions::numberOf(Operation &op, SmallVector<uint64_t> operands) {
   if (op.getNumResults() != 1 || op.getNumRegions() != 0 || !isMemoryEffectFree(&op))
-    return next++; // like nothing else
+    return drawNumber(); // like nothing else
+  if (isFormula)
+    if (std::optional<uint64_t> residue = residueOf(op, operands))
+      return *residue;
   if (isSymmetric(op))
     llvm::sort(operands);
   Key key{op.getName().getAsOpaquePointer(), op.getAttrDictionary().getAsOpaquePointer(),
           op.getResult(0).getType().getAsOpaquePointer(), operands};
-  auto [entry, isNew] = numbers.try_emplace(std::move(key), next);
-  next += isNew;
+  auto [entry, isNew] = numbers.try_emplace(std::move(key), 0);
+  if (isNew)
+    entry->second = drawNumber();
   return entry->second;
 }
 
-SmallVector<unsigned> Expressions::results(bool exchanged) {
+uint64_t Expressions::numberOf(Value v) {
+  if (auto it = inside.find(v); it != inside.end())
+    return it->second;
+  if (Operation *def = v.getDefiningOp();
+      isFormula && def && def->hasTrait<OpTrait::ConstantLike>())
+    return numberOf(*def, {});
+  auto [entry, isNew] = outside.try_emplace(v, 0);
+  if (isNew)
+    entry->second = drawNumber();
+  return entry->second;
+}
+
+SmallVector<uint64_t> Expressions::results(bool exchanged) {
   unsigned count = combiner.getNumArguments(), half = count / 2;
-  next = std::max(next, count);
-  DenseMap<Value, unsigned> values;
+  while (ofArguments.size() < count)
+    ofArguments.push_back(drawNumber());
+  inside.clear();
   for (unsigned i = 0; i < count; ++i)
-    values[combiner.getArgument(i)] = exchanged ? (i + half) % count : i;
-  auto numberOfValue = [&](Value v) {
-    if (auto it = values.find(v); it != values.end())
-      return it->second;
-    auto [entry, isNew] = outside.try_emplace(v, next);
-    next += isNew;
-    return entry->second;
-  };
+    inside[combiner.getArgument(i)] = ofArguments[exchanged ? (i + half) % count : i];
+  auto number = [&](Value v) { return numberOf(v); };
   for (Operation &op : combiner.without_terminator()) {
-    unsigned number = numberOf(op, llvm::map_to_vector(op.getOperands(), numberOfValue));
+    uint64_t ofResults = numberOf(op, llvm::map_to_vector(op.getOperands(), number));
     for (Value result : op.getResults())
-      values[result] = number;
+      inside[result] = ofResults;
   }
-  return llvm::map_to_vector(combiner.getTerminator()->getOperands(), numberOfValue);
+  return llvm::map_to_vector(combiner.getTerminator()->getOperands(), number);
 }
 
 //===----------------------------------------------------------------------===//
@@ -273,7 +376,15 @@ bool Choice::isCommutative() {
 }
 
 bool tile::isCommutative(Block &combiner) {
-  Expressions expressions(combiner);
+  Expressions expressions(combiner, /*isFormula=*/false);
   return expressions.results(false) == expressions.results(true) ||
          Choice(combiner).isCommutative();
+}
+
+bool tile::isCommutativeFormula(Block &combiner) {
+  // That formulas which differ are equal by chance once happens in one of a thousand million cases.
+  return llvm::all_of(ArrayRef<uint64_t>{0, 1 << 20}, [&](uint64_t seed) {
+    Expressions formulas(combiner, /*isFormula=*/true, seed);
+    return formulas.results(false) == formulas.results(true);
+  });
 }

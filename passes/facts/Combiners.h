@@ -11,11 +11,17 @@
 
 namespace tile {
 
-/// Whether it can be seen that combining (a, b) gives what combining (b, a) does.
+/// Whether it can be seen that combining (a, b) gives what combining (b, a) does, to the bit.
 bool isCommutative(mlir::Block &combiner);
 
+/// Whether both give the same but for what is rounded: as formulas of real numbers, wherever
+/// nothing is divided by zero. Threads that are to have the same bits combine in the same order.
+bool isCommutativeFormula(mlir::Block &combiner);
+
 /// Whether the elements have to be combined in the order of their positions.
-inline bool needsOrder(ReduceOp op) { return !isCommutative(op.getCombineBlock()); }
+inline bool needsOrder(ReduceOp op) {
+  return !isCommutative(op.getCombineBlock()) && !isCommutativeFormula(op.getCombineBlock());
+}
 
 } // namespace tile
 

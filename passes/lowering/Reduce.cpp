@@ -276,6 +276,9 @@ bool ReduceLowering::overWarpAtOnce(unsigned mask) {
 LogicalResult ReduceLowering::overLanes(unsigned mask) {
   if (overWarpAtOnce(mask))
     return success();
+  // What is rounded differently from the other side is combined from the same side in both lanes.
+  if (!isCommutative(op.getCombineBlock()))
+    return overLanesInOrder(mask);
   for (int bit = 4; bit >= 0; --bit) {
     if (!(mask >> bit & 1))
       continue;

@@ -290,6 +290,74 @@ func.func @moments(%p: !tile.ptr<f32>) {
 
 // -----
 
+// What combines means and squared deviations is commutative but for rounding: registers that lanes
+// lie between are combined first, and lanes, which are to have the same bits, each with the lower
+// one on the left. A recurrence is not: four times in each step of two lanes, and what is left.
+#rows = #cta.layout<{register = [[0, 4], [0, 8]], lane = [[0, 1], [0, 2], [1, 0], [2, 0], [4, 0]], warp = []} : [8, 16]>
+#line = #cta.layout<{register = [], lane = [[0], [0], [1], [2], [4]], warp = []} : [8]>
+
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 1>} {
+// CHECK-LABEL: llvm.func @welford
+// CHECK-NOT: nvvm.shfl.sync
+// CHECK-COUNT-3: llvm.nvvm.div.full
+// CHECK-COUNT-3: nvvm.shfl.sync bfly
+// CHECK: llvm.select
+// CHECK: llvm.nvvm.div.full
+// CHECK-COUNT-3: nvvm.shfl.sync bfly
+// CHECK: llvm.nvvm.div.full
+// CHECK-NOT: nvvm.shfl.sync
+// CHECK-NOT: llvm.nvvm.div.full
+// CHECK-LABEL: llvm.func @recurrence
+// CHECK-COUNT-16: nvvm.shfl.sync bfly
+// CHECK-NOT: nvvm.shfl.sync
+// CHECK: llvm.return
+func.func @welford(%p: !tile.ptr<f32>, %o: !tile.ptr<f32>) {
+  %zero = arith.constant 0.0 : f32
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<8x16x!tile.ptr<f32>, #rows>
+  %x = tile.load %ps : tensor<8x16x!tile.ptr<f32>, #rows>
+  %s:3 = tile.reduce %x, %x, %x {axis = 1 : i32}
+      : tensor<8x16xf32, #rows>, tensor<8x16xf32, #rows>, tensor<8x16xf32, #rows>
+      -> tensor<8xf32, #line>, tensor<8xf32, #line>, tensor<8xf32, #line> {
+  ^bb0(%a: f32, %b: f32, %c: f32, %d: f32, %e: f32, %f: f32):
+    %far = arith.subf %d, %a : f32
+    %n = arith.addf %c, %f : f32
+    %none = arith.cmpf oeq, %n, %zero : f32
+    %ratio = arith.divf %f, %n : f32
+    %share = arith.select %none, %zero, %ratio : f32
+    %step = arith.mulf %far, %share : f32
+    %mean = arith.addf %a, %step : f32
+    %both = arith.addf %b, %e : f32
+    %square = arith.mulf %far, %far : f32
+    %weighted = arith.mulf %square, %c : f32
+    %rest = arith.mulf %weighted, %share : f32
+    %moment = arith.addf %both, %rest : f32
+    tile.yield %mean, %moment, %n : f32, f32, f32
+  }
+  %os = tile.splat %o : !tile.ptr<f32> -> tensor<8x!tile.ptr<f32>, #line>
+  tile.store %os, %s#0 : tensor<8x!tile.ptr<f32>, #line>
+  tile.store %os, %s#1 : tensor<8x!tile.ptr<f32>, #line>
+  return
+}
+
+func.func @recurrence(%p: !tile.ptr<f32>, %o: !tile.ptr<f32>) {
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<8x16x!tile.ptr<f32>, #rows>
+  %x = tile.load %ps : tensor<8x16x!tile.ptr<f32>, #rows>
+  %s:2 = tile.reduce %x, %x {axis = 1 : i32} : tensor<8x16xf32, #rows>, tensor<8x16xf32, #rows>
+      -> tensor<8xf32, #line>, tensor<8xf32, #line> {
+  ^bb0(%a: f32, %b: f32, %c: f32, %d: f32):
+    %factor = arith.mulf %a, %c : f32
+    %carried = arith.mulf %b, %c : f32
+    %next = arith.addf %carried, %d : f32
+    tile.yield %factor, %next : f32, f32
+  }
+  %os = tile.splat %o : !tile.ptr<f32> -> tensor<8x!tile.ptr<f32>, #line>
+  tile.store %os, %s#1 : tensor<8x!tile.ptr<f32>, #line>
+  return
+}
+}
+
+// -----
+
 // All warps want to know what goes back to the block, and all combine it.
 #sixteen = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64], [128], [256]]} : [512]>
 
