@@ -243,9 +243,10 @@ void Reader::visitConvert(cta::ConvertLayoutOp op) {
     e.path = "shared memory";
     lowering::ExchangeParts parts = lowering::cutExchange(from, to, bytes, tuningOf(op));
     bool hasCopies = !parts.from.isInjective();
-    layout::Exchange plan = layout::planExchange(
-        parts.from, parts.to, bytes,
-        {target.has(Feature::Ldmatrix), target.has(Feature::Stmatrix) && !hasCopies});
+    layout::Exchange plan = layout::planExchange(parts.from, parts.to, bytes,
+                                                 {target.has(Feature::Ldmatrix),
+                                                  target.has(Feature::Stmatrix) && !hasCopies,
+                                                  isMultiplied(op.getResult())});
     unsigned count = 1u << parts.fromBits.size();
     const LinearLayout &shared = plan.shared.layout;
     addSide(e, parts.from, shared, bytes, plan.shared.writeVectorLog2, count, plan.write);

@@ -209,13 +209,30 @@ SharedWrite tile::layout::planWrite(const LinearLayout &holders, const LinearLay
   return best;
 }
 
+/// Words that a thread moves between what it reads by vectors and what it multiplies: fragments
+/// have their registers side by side, and a vector may have some of several.
+static unsigned wordsMoved(const LinearLayout &holders, const SharedLayout &shared,
+                           unsigned elementBytes) {
+  VectorAccess reads =
+      widestVector(offsetsOf(holders, shared.layout), Dim::offset(), shared.readVectorLog2);
+  for (auto [bit, mask] : llvm::enumerate(reads.masks))
+    if (mask != 1 << bit)
+      return unsigned(holders.inSize(Dim::reg())) * elementBytes / kWordBytes;
+  return 0;
+}
+
 Exchange tile::layout::planExchange(const LinearLayout &write, const LinearLayout &read,
                                     unsigned elementBytes, MatrixSupport support) {
   Exchange best{optimalSwizzle(write, read, elementBytes), std::nullopt, std::nullopt};
   Side plainWrite{write, Mode::Vector, write, std::nullopt};
   Side plainRead{read, Mode::Vector, read, std::nullopt};
+  auto movesOf = [&](const SharedLayout &shared, Mode mode) {
+    return support.isMultiplied && mode == Mode::Vector ? wordsMoved(read, shared, elementBytes)
+                                                        : 0;
+  };
   unsigned bestCost = *plainWrite.cost(best.shared.layout, elementBytes) +
-                      *plainRead.cost(best.shared.layout, elementBytes);
+                      *plainRead.cost(best.shared.layout, elementBytes) +
+                      movesOf(best.shared, Mode::Vector);
   SmallVector<Mode, 3> writes{Mode::Vector}, reads{Mode::Vector};
   if (support.store)
     writes.append({Mode::Matrix, Mode::MatrixTransposed});
@@ -229,11 +246,20 @@ Exchange tile::layout::planExchange(const LinearLayout &write, const LinearLayou
         continue;
       SharedLayout shared = optimalSwizzle(*writers, *readers, elementBytes);
       Side w{write, writeMode, *writers, std::nullopt}, r{read, readMode, *readers, std::nullopt};
-      auto writeCost = w.cost(shared.layout, elementBytes);
       auto readCost = r.cost(shared.layout, elementBytes);
-      if (!writeCost || !readCost || *writeCost + *readCost >= bestCost)
+      if (!readCost &&
+          support.isMultiplied) { // both sides have longer vectors than rows of matrices
+        unsigned rowLog2 = log2Exact(kRowBytes / elementBytes);
+        shared = swizzleOfRows(*writers, *readers, elementBytes, rowLog2);
+        readCost = r.cost(shared.layout, elementBytes);
+      }
+      auto writeCost = w.cost(shared.layout, elementBytes);
+      if (!writeCost || !readCost)
         continue;
-      bestCost = *writeCost + *readCost;
+      unsigned cost = *writeCost + *readCost + movesOf(shared, readMode);
+      if (cost >= bestCost)
+        continue;
+      bestCost = cost;
       best = {shared, std::move(w.access), std::move(r.access)};
     }
   return best;

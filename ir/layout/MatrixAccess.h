@@ -43,9 +43,11 @@ struct MatrixAccess {
 std::optional<MatrixAccess> matrixAccess(const LinearLayout &offsets, unsigned elementBytes,
                                          bool transposed);
 
-/// Which instructions may be used for an exchange.
+/// Which instructions may be used for an exchange, and whether matrix instructions multiply what is
+/// read.
 struct MatrixSupport {
   bool load = false, store = false;
+  bool isMultiplied = false;
 };
 
 /// An exchange through shared memory: its arrangement, and how each side is

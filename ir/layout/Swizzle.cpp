@@ -273,3 +273,18 @@ SharedLayout tile::layout::optimalSwizzle(const LinearLayout &write, const Linea
     consider(ArrayRef(wideRead).take_front(size), both, size);
   return *best;
 }
+
+SharedLayout tile::layout::swizzleOfRows(const LinearLayout &write, const LinearLayout &readIn,
+                                         unsigned elementBytes, unsigned rowLog2) {
+  SmallVector<Dim, 4> order;
+  for (const DimValue &out : write.outs())
+    order.push_back(out.first);
+  LinearLayout read = readIn.transposeOuts(order);
+  ArrayRef<uint64_t> row = read.rows(Dim::reg()).take_front(rowLog2), own = write.rows(Dim::reg());
+  unsigned written = 0; // of a row, at once
+  while (written < row.size() && llvm::is_contained(own, row[written]))
+    ++written;
+  SwizzleBuilder builder{write, read, elementBytes};
+  LinearLayout layout = builder.build(row, written, rowLog2);
+  return {layout, widestVector(offsetsOf(write, layout), Dim::offset(), rowLog2).log2(), rowLog2};
+}

@@ -53,6 +53,9 @@ struct SharedLayout {
 /// power of two up to 8 bytes.
 SharedLayout optimalSwizzle(const LinearLayout &write, const LinearLayout &read,
                             unsigned elementBytes);
+/// The same where the first 2^rowLog2 registers of `read` have to lie side by side.
+SharedLayout swizzleOfRows(const LinearLayout &write, const LinearLayout &read,
+                           unsigned elementBytes, unsigned rowLog2);
 
 /// The layout of offsets that `access` reaches: access composed with the
 /// inverse of `shared`. Feed it to widestVector with Dim::offset(), and to the

@@ -396,6 +396,13 @@ std::optional<MatrixInstruction> tile::instructionOf(DotOp op) {
   return std::nullopt;
 }
 
+bool tile::isMultiplied(Value v) {
+  return llvm::any_of(v.getUses(), [](OpOperand &use) {
+    auto dot = dyn_cast<DotOp>(use.getOwner());
+    return dot && use.getOperandNumber() != kDotAcc && dotMethod(dot) == DotMethod::Matrix;
+  });
+}
+
 DotMethod tile::dotMethod(DotOp op) {
   DotLayouts given = layoutsOf(op);
   if (instructionOf(op))

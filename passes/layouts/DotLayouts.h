@@ -55,6 +55,9 @@ struct DotLayouts {
 /// nothing if they are not made for one.
 std::optional<MatrixInstruction> instructionOf(DotOp op);
 
+/// Whether matrix instructions of warps multiply `v` as it is.
+bool isMultiplied(mlir::Value v);
+
 /// How a laid-out product is computed.
 enum class DotMethod {
   Matrix,    ///< by the chosen matrix instruction

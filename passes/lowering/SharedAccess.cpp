@@ -9,6 +9,7 @@
 #include "ir/Kernel.h"
 #include "ir/layout/GF2.h"
 #include "ir/layout/MatrixAccess.h"
+#include "passes/layouts/DotLayouts.h"
 #include "passes/lowering/Lowering.h"
 #include "passes/memory/Scratch.h"
 
@@ -222,7 +223,8 @@ LogicalResult Lowering::exchange(cta::ConvertLayoutOp op) {
   bool isCopied = static_cast<bool>(writerPredicate(parts.from, 0));
   Exchange plan = planExchange(parts.from, parts.to, bytes,
                                {/*load=*/in.target().has(Feature::Ldmatrix),
-                                /*store=*/in.target().has(Feature::Stmatrix) && !isCopied});
+                                /*store=*/in.target().has(Feature::Stmatrix) && !isCopied,
+                                isMultiplied(op.getResult())});
   auto chosen = [](std::optional<MatrixAccess> &m) { return m ? &*m : nullptr; };
 
   Value base = sharedBase(scratch.getInt());
