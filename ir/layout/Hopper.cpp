@@ -19,9 +19,15 @@ unsigned tile::layout::swizzleSpan(int64_t minorBytes) {
 }
 
 LinearLayout tile::layout::swizzledTile(Shape shape, unsigned minor, unsigned elementBytes) {
+  return swizzledTileBy(kChunkBytes, shape, minor, elementBytes);
+}
+
+LinearLayout tile::layout::swizzledTileBy(unsigned chunkBytes, Shape shape, unsigned minor,
+                                          unsigned elementBytes) {
   assert(shape.size() == 2 && "tiles are two-dimensional");
   unsigned span = swizzleSpan(shape[minor] * elementBytes);
-  unsigned spanBits = Log2_64(span / elementBytes), chunkBits = Log2_64(span / kChunkBytes);
+  assert(chunkBytes <= span && chunkBytes >= elementBytes && "whole elements in parts of a span");
+  unsigned spanBits = Log2_64(span / elementBytes), chunkBits = Log2_64(span / chunkBytes);
   unsigned minorBits = Log2_64(shape[minor]), rowBits = Log2_64(shape[1 - minor]);
   unsigned shifts[2] = {0, unsigned(Log2_64(shape[0]))};
   unsigned minorShift = shifts[minor], rowShift = shifts[1 - minor];
@@ -34,10 +40,10 @@ LinearLayout tile::layout::swizzledTile(Shape shape, unsigned minor, unsigned el
   for (unsigned bit = spanBits; bit < minorBits; ++bit)
     rows.push_back(1ull << (minorShift + bit));
   // The pattern is on addresses, whatever their bits stand for: bit 7 and those
-  // above it are added to bit 4 and those above.
-  unsigned bit7 = 7 - Log2_64(elementBytes);
+  // above it are added to the lowest bit of a chunk's number (bit 4) and those above.
+  unsigned bit7 = 7 - Log2_64(elementBytes), chunkBit = Log2_64(chunkBytes / elementBytes);
   for (unsigned i = 0; i < chunkBits && bit7 + i < rows.size(); ++i)
-    rows[bit7 + i] |= rows[4 - Log2_64(elementBytes) + i];
+    rows[bit7 + i] |= rows[chunkBit + i];
   return LinearLayout::fromRows(
       {{Dim::offset(), int32_t(shape[0] * shape[1])}},
       {{Dim::dim(0), int32_t(shape[0])}, {Dim::dim(1), int32_t(shape[1])}}, rows);

@@ -24,6 +24,12 @@ unsigned swizzleSpan(int64_t minorBytes);
 /// Requires a rank of two and at least 16 bytes along `minor`.
 LinearLayout swizzledTile(Shape shape, unsigned minor, unsigned elementBytes);
 
+/// The same with chunks of `chunkBytes`, a power of two: no image of the hardware, but threads that
+/// read down the rows meet in fewer banks. Requires whole elements in a chunk, and no chunk longer
+/// than a span.
+LinearLayout swizzledTileBy(unsigned chunkBytes, Shape shape, unsigned minor,
+                            unsigned elementBytes);
+
 /// The dimension along which `tile` is a swizzledTile, if it is one.
 std::optional<unsigned> minorOfSwizzledTile(const LinearLayout &tile, unsigned elementBytes);
 

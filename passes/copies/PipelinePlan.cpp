@@ -195,6 +195,32 @@ static std::optional<LinearLayout> turnedImage(const Copy &copy, const LinearLay
   return best;
 }
 
+/// Where a copy may lie that threads read in `reader`: without conflicts if it comes in pieces as
+/// small as that takes, as matrices do, or with small or large pieces of its rows in turns.
+static SmallVector<LinearLayout> arrangementsToRead(const LinearLayout &holders,
+                                                    const LinearLayout &reader, unsigned bytes) {
+  SmallVector<int64_t, 4> shape = layout::shapeOf(holders);
+  SmallVector<LinearLayout> images{
+      layout::planExchange(holders, reader, bytes, {/*load=*/true, /*store=*/false}).shared.layout};
+  if (shape.size() != 2)
+    return images;
+  for (unsigned minor : {0u, 1u})
+    if (shape[minor] * bytes >= kMostBytes)
+      images.push_back(layout::swizzledTile(shape, minor, bytes));
+  // Bytes are read one by one where they have to be turned.
+  for (unsigned minor : {0u, 1u})
+    for (unsigned chunk : {8u, 32u, 64u})
+      if (bytes == 1 && shape[minor] >= kMostBytes && chunk <= layout::swizzleSpan(shape[minor]))
+        images.push_back(layout::swizzledTileBy(chunk, shape, minor, bytes));
+  return images;
+}
+
+/// What it takes of a warp to read a block that lies in `image`.
+static double readCost(const LinearLayout &reader, const LinearLayout &image, unsigned bytes) {
+  layout::SharedWrite read = layout::planWrite(reader, image, bytes, /*matrices=*/true);
+  return lowering::Cost{double(read.instructions), double(read.wavefronts), 0}.total(1);
+}
+
 /// Chooses buffer and width of the copy; false if its pieces would be too small.
 static bool placeCopy(Copy &copy) {
   auto type = cast<RankedTensorType>(copy.value.getType());
@@ -206,7 +232,7 @@ static bool placeCopy(Copy &copy) {
   unsigned group = copiedGroup(copy.load, copy.maskRun);
   unsigned proven =
       llvm::bit_floor(std::max(1u, std::min(group, unsigned(holders.inSize(Dim::reg())))));
-  SmallVector<LinearLayout, 2> images;
+  SmallVector<LinearLayout> images;
   bool mustBeImage = false; // of warpgroup matrix instructions, in both directions for 16 bits
   for (Operation *user : copy.value.getUsers())
     if (auto stage = dyn_cast<cta::StageOp>(user)) {
@@ -214,21 +240,22 @@ static bool placeCopy(Copy &copy) {
       mustBeImage = true;
     }
   if (!mustBeImage)
-    images.push_back(
-        layout::planExchange(holders, readerOf(copy.value), bytes, {/*load=*/true, /*store=*/false})
-            .shared.layout);
-  // The pattern that suits matrices.
-  if (type.getRank() == 2 && (!mustBeImage || bytes == 2))
+    images = arrangementsToRead(holders, readerOf(copy.value), bytes);
+  else if (type.getRank() == 2 && bytes == 2) // the pattern that suits matrices
     for (unsigned minor : {0u, 1u})
       if (type.getDimSize(minor) * bytes >= kMostBytes)
         images.push_back(layout::swizzledTile(type.getShape(), minor, bytes));
   const LinearLayout *best = nullptr;
-  copy.vector = 0;
-  for (const LinearLayout &image : images)
-    if (unsigned vector = vectorInto(holders, image, proven, bytes); vector > copy.vector) {
-      copy.vector = vector;
-      best = &image;
-    }
+  double least = 0;
+  for (const LinearLayout &image : images) {
+    unsigned vector = vectorInto(holders, image, proven, bytes);
+    double cost = !mustBeImage && bytes == 1 ? readCost(readerOf(copy.value), image, bytes) : 0;
+    if (best && (vector < copy.vector || (vector == copy.vector && cost >= least)))
+      continue;
+    copy.vector = vector;
+    best = &image;
+    least = cost;
+  }
   std::optional<LinearLayout> turned;
   if (mustBeImage && images.size() == 1 && bytes != 2 && type.getRank() == 2)
     turned = turnedImage(copy, images.front(), proven, bytes);
