@@ -4,6 +4,7 @@
 #include "ir/Kernel.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/facts/Intervals.h"
+#include "passes/facts/ProductFacts.h"
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
 #include <limits>
@@ -70,8 +71,7 @@ bool tile::needsResultsInTurn(ModuleOp module) {
       .walk([](scf::ForOp loop) {
         Type result;
         for (auto dot : loop.getOps<cta::WarpgroupDotOp>())
-          if (dot.getInFlight() && (matchPattern(dot.getAcc(), m_PosZeroFloat()) ||
-                                    matchPattern(dot.getAcc(), m_Zero())))
+          if (dot.getInFlight() && startsAnew(dot.getAcc()))
             result = dot.getType();
         int64_t sums = 0;
         for (Type type : loop.getResultTypes())

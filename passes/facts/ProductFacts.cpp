@@ -1,6 +1,7 @@
 //===- ProductFacts.cpp - what can be done around warpgroup products ------===//
 #include "passes/facts/ProductFacts.h"
 #include "ir/Kernel.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -10,6 +11,10 @@ using namespace tile;
 bool tile::isElementByElement(Operation *op) {
   return op->getNumRegions() == 0 && op->getNumResults() == 1 && isMemoryEffectFree(op) &&
          (op->hasTrait<OpTrait::Elementwise>() || isa<SplatOp, BroadcastOp, ExpandDimsOp>(op));
+}
+
+bool tile::startsAnew(Value acc) {
+  return matchPattern(acc, m_PosZeroFloat()) || matchPattern(acc, m_Zero());
 }
 
 int64_t tile::cyclesOfShare(cta::WarpgroupDotOp dot, unsigned warpgroups) {

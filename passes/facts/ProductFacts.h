@@ -13,6 +13,10 @@ namespace tile {
 /// What can be done with a product while another is under way.
 bool isElementByElement(mlir::Operation *op);
 
+/// Whether a product with this accumulator starts anew, and adds to nothing. (-0 is another number:
+/// what it is added to keeps its sign.)
+bool startsAnew(mlir::Value acc);
+
 /// Cycles of the tensor cores for the share of a product that one of `warpgroups` has: 128 for
 /// 64 x 256 x 32 bytes.
 int64_t cyclesOfShare(cta::WarpgroupDotOp dot, unsigned warpgroups);

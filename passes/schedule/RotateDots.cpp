@@ -22,7 +22,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/Rounds.h"
 #include "passes/facts/EqualRuns.h"
 #include "passes/facts/ProductFacts.h"
@@ -79,7 +78,7 @@ bool Rotation::match() {
   });
   if (dots != 1 || dot->getBlock() != loop.getBody() || dot.getInFlight() || dot.getPromote())
     return false;
-  if (!matchPattern(dot.getAcc(), m_PosZeroFloat()) && !matchPattern(dot.getAcc(), m_Zero()))
+  if (!startsAnew(dot.getAcc()))
     return false;
   return matchRings() && findLate() && fits();
 }

@@ -18,7 +18,6 @@
 #include "passes/schedule/StaggerDots.h"
 #include "ir/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/Rounds.h"
 #include "passes/facts/EqualRuns.h"
 #include "passes/facts/ProductFacts.h"
@@ -35,10 +34,6 @@ struct Stagger {
 };
 } // namespace
 
-static bool startsAtZero(cta::WarpgroupDotOp dot) {
-  return matchPattern(dot.getAcc(), m_PosZeroFloat()) || matchPattern(dot.getAcc(), m_Zero());
-}
-
 /// A product of slots alone: they can be kept while the next ones are waited for.
 static bool readsSlots(cta::WarpgroupDotOp dot, Block *body) {
   return llvm::all_of(dot->getOperands().take_front(2), [&](Value operand) {
@@ -54,7 +49,8 @@ static bool readsSlots(cta::WarpgroupDotOp dot, Block *body) {
 static std::optional<Stagger> match(Block *body) {
   Stagger s;
   for (auto dot : body->getOps<cta::WarpgroupDotOp>()) {
-    if (dot.getInFlight() || dot.getPromote() || !startsAtZero(dot) || !readsSlots(dot, body))
+    if (dot.getInFlight() || dot.getPromote() || !startsAnew(dot.getAcc()) ||
+        !readsSlots(dot, body))
       return std::nullopt;
     s.dots.push_back(dot);
   }

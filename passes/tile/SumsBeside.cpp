@@ -3,7 +3,6 @@
 #include "ir/CtaDialect.h"
 #include "ir/Kernel.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/ProductForms.h"
 #include "passes/facts/Roles.h"
@@ -14,9 +13,7 @@ using namespace tile;
 /// Whether the product starts anew in each turn, and its result is only used element by element
 /// there.
 static bool isAddedUp(DotOp dot, scf::ForOp loop) {
-  bool startsAnew =
-      matchPattern(dot.getAcc(), m_PosZeroFloat()) || matchPattern(dot.getAcc(), m_Zero());
-  if (!startsAnew || sumThatJoins(dot))
+  if (!startsAnew(dot.getAcc()) || sumThatJoins(dot))
     return false;
   DenseSet<Operation *> seen;
   SmallVector<Value> results{dot.getResult()};

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/layout/Hopper.h"
-#include "mlir/IR/Matchers.h"
+#include "passes/facts/ProductFacts.h"
 #include "passes/facts/ProductForms.h"
 #include "passes/facts/Registers.h"
 #include "passes/lowering/Lowering.h"
@@ -311,8 +311,7 @@ void WarpgroupProduct::run() {
   // How many products may be added in the tensor core's own precision.
   unsigned promote = op.getPromote() ? std::max(op.getPromote() / shape.k, 1u) : steps;
   // The first product of a sum that starts at zero does not read it.
-  bool fromZero =
-      matchPattern(op.getAcc(), m_Zero()) || matchPattern(op.getAcc(), m_PosZeroFloat());
+  bool fromZero = startsAnew(op.getAcc());
   bool promotes = promote < steps || (op.getPromote() && !fromZero);
   Registers words = startOfSum(fromZero && !promotes);
   for (unsigned first = 0; first < steps; first += promote) {
