@@ -20,7 +20,8 @@
 // combines its segments, lanes those of one repeat, lower positions on the left; what is left
 // is combined in the order of (repeat, warp).
 //
-// Scratch: for each operand, `partial[result element][repeat][warp along the axis]`.
+// Scratch: for each operand, `partial[result element][repeat][warp along the axis]`; then, if all
+// threads share out the results, `result[result element]`.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
@@ -84,6 +85,9 @@ int64_t lowering::reduceScratchBytes(ReduceOp op) {
   int64_t bytes = 0;
   for (Value src : op.getSrcs())
     bytes += partialBytes(getElementType(src.getType()), results, warps);
+  if (ReduceWork(op).threadsOfResult())
+    for (Value src : op.getSrcs())
+      bytes += partialBytes(getElementType(src.getType()), results, 1);
   return bytes;
 }
 

@@ -1,7 +1,7 @@
 //===- ReduceLowering.h - a reduction while it is being lowered -----------===//
 //
 // What is done is told in Reduce.cpp; what a thread does alone, in ReduceThread.cpp; what warps
-// leave for each other, in ReduceWarps.cpp.
+// leave for each other, in ReduceWarps.cpp and ReduceTogether.cpp; what it costs, in ReduceWork.h.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_PASSES_LOWERING_REDUCELOWERING_H
@@ -9,34 +9,25 @@
 
 #include "passes/facts/Combiners.h"
 #include "passes/lowering/Lowering.h"
+#include "passes/lowering/ReduceWork.h"
 
 namespace tile::lowering {
 
 /// Shared memory for what warps leave of one operand.
 int64_t partialBytes(mlir::Type element, int64_t results, unsigned warps);
-/// In an ordered reduction: how many times the lanes and warps of the axis follow each other.
-unsigned repeatsOf(const layout::LinearLayout &layout, unsigned axis);
-
 /// One reduction while it is being lowered.
-struct ReduceLowering {
+struct ReduceLowering : ReduceWork {
   Lowering &l;
-  ReduceOp op;
-  const layout::LinearLayout &layout;
-  unsigned axis;
   /// For each result element this thread holds: its registers along the axis.
   llvm::SmallVector<llvm::SmallVector<unsigned>> groups;
   llvm::SmallVector<llvm::SmallVector<int32_t>> keys; ///< coordinates without the axis
-  bool isOrdered;
-  unsigned repeats;                 ///< 1 unless ordered
-  llvm::SmallVector<Registers> acc; ///< [group * repeats + repeat][operand]
+  llvm::SmallVector<Registers> acc;                   ///< [group * repeats + repeat][operand]
   /// Lanes that hold different results, each half of what it had parts of, and how far these are
   /// from the first ones, as a row-major index of results; null if there are none.
   unsigned halvedLanes = 0;
   mlir::Value halvedBy;
 
-  ReduceLowering(Lowering &l, ReduceOp op)
-      : l(l), op(op), layout(cta::getLayout(op.getSrcs()[0].getType())), axis(op.getAxis()),
-        isOrdered(needsOrder(op)), repeats(isOrdered ? repeatsOf(layout, axis) : 1) {}
+  ReduceLowering(Lowering &l, ReduceOp op) : ReduceWork(op), l(l) {}
 
   void groupRegisters();
   mlir::FailureOr<Registers> tree(llvm::SmallVector<Registers> level);
@@ -66,8 +57,6 @@ struct ReduceLowering {
   /// One value for each group, where no other warp has a part of it.
   mlir::LogicalResult acrossRepeats();
   mlir::LogicalResult setResults();
-  /// Whether results of butterflies are the same bits in all lanes.
-  bool isOneCommutativeOperation();
 
   /// Shared memory for the partial results of warps, one run of them for each result.
   struct Partials {
@@ -79,25 +68,18 @@ struct ReduceLowering {
   /// The row-major indices of the results that this thread needs; `keys` become theirs.
   llvm::SmallVector<mlir::Value> neededResults();
   mlir::LogicalResult takeUp(const Partials &partials);
-  /// The bits of the warps that need not know the results: they are stored by others.
-  unsigned warpsWithoutUse();
-  /// Issue slots of a warp for all results that it takes up.
-  unsigned costOfTakingUp(const Partials &partials);
+  /// One result: what this thread reads of it, `own` parts from `first` on, combined.
+  mlir::FailureOr<Registers> readParts(const Partials &partials, mlir::Value first, unsigned own);
+  /// All threads share out the results, `threads` neighbours one, and hand them around in the
+  /// shared memory from `offset` on.
+  mlir::LogicalResult takeUpTogether(const Partials &partials, unsigned threads, int64_t offset);
+  /// The results of all threads, side by side, that this thread needs.
+  mlir::LogicalResult readWhole(const Partials &whole, llvm::ArrayRef<mlir::Type> types);
   /// The same in warps that have none of the bits of `idle`; the others get any numbers.
   mlir::LogicalResult takeUpInSome(const Partials &partials, unsigned idle);
   mlir::Value address(const Partials &partials, unsigned operand, mlir::Value index);
   /// Partial results of warps that lanes share out, so that all lanes get the same bits.
   mlir::LogicalResult overShares(unsigned lanes);
-  /// Issue slots of a warp for what combines two elements.
-  unsigned costOfCombining();
-  /// ... for combining the results of `warps` warps, of which each lane reads `own`.
-  unsigned costOfSharing(unsigned warps, unsigned own);
-  /// The bits of the lanes that need the same result.
-  unsigned lanesOfOneResult();
-  /// The bits of the lanes that share out the results of `warps` warps, of those that have the
-  /// same row: of one operation, as few as leave each lane `Tuning::partialsOfLane` bytes; of
-  /// more, as many as make it least work.
-  unsigned lanesToShare(unsigned warps);
 };
 
 } // namespace tile::lowering

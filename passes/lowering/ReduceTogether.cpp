@@ -1,0 +1,102 @@
+//===- ReduceTogether.cpp - results that all threads combine together -----===//
+//
+// Warps have left their partial results in shared memory. Neighbouring threads combine the parts of
+// one result each, so that every result is combined once; what comes out is written, side by side,
+// behind the partial results, and after a barrier each thread reads those results that it needs.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/Kernel.h"
+#include "passes/lowering/ReduceLowering.h"
+#include "passes/memory/Scratch.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+using layout::Dim;
+using layout::LinearLayout;
+
+/// The longest run of the result's first registers that are neighbours in memory and begin at a
+/// multiple of their number in every thread.
+static unsigned runOf(RankedTensorType type) {
+  const LinearLayout &to = cta::getLayout(type);
+  unsigned last = type.getRank() - 1, run = 1;
+  int32_t others = 0;
+  for (Dim in : {Dim::lane(), Dim::warp()})
+    for (int32_t bit = 0; bit < to.inSizeLog2(in); ++bit)
+      others |= to.basis(in, bit)[last];
+  for (int32_t bit = 0; bit < to.inSizeLog2(Dim::reg()); ++bit) {
+    auto step = to.basis(Dim::reg(), bit);
+    bool isNext = step[last] == int32_t(run) && !(others & run);
+    for (unsigned axis = 0; axis < last; ++axis)
+      isNext &= step[axis] == 0;
+    if (!isNext)
+      break;
+    run *= 2;
+  }
+  return run;
+}
+
+LogicalResult ReduceLowering::takeUpTogether(const Partials &partials, unsigned threads,
+                                             int64_t offset) {
+  Location loc = l.in.getLoc();
+  Partials whole{{}, 1};
+  SmallVector<Type> types;
+  for (auto [k, src] : llvm::enumerate(op.getSrcs())) {
+    whole.bases.push_back(l.sharedBase(offset));
+    offset += partialBytes(getElementType(src.getType()), results(), 1);
+    types.push_back(acc.front()[k].getType());
+  }
+
+  // Thread t has a share of result t / threads; what is left of them then takes another round.
+  unsigned own = partials.warps / threads, atOnce = numThreads / threads;
+  Value share = LLVM::AndOp::create(l.b, loc, l.tid, l.in.i32(threads - 1));
+  Value mine = LLVM::LShrOp::create(l.b, loc, l.tid, l.in.i32(llvm::Log2_32(threads)));
+  if (results() < atOnce)
+    mine = LLVM::AndOp::create(l.b, loc, mine, l.in.i32(results() - 1));
+  Value skipped = LLVM::MulOp::create(l.b, loc, share, l.in.i32(own));
+  SmallVector<Registers> sums;
+  SmallVector<Value> places;
+  for (int64_t round = 0; round < results(); round += atOnce) {
+    places.push_back(round ? LLVM::AddOp::create(l.b, loc, mine, l.in.i32(round)).getResult()
+                           : mine);
+    Value first = LLVM::MulOp::create(l.b, loc, places.back(), l.in.i32(partials.warps));
+    FailureOr<Registers> sum =
+        readParts(partials, LLVM::AddOp::create(l.b, loc, first, skipped), own);
+    if (failed(sum))
+      return failure();
+    sums.push_back(std::move(*sum));
+  }
+  acc = std::move(sums);
+  if (failed(overShares(threads - 1)))
+    return failure();
+  unsigned idle = threads - 1;
+  for (unsigned t = numThreads / 2; t >= std::max<int64_t>(results() * threads, 1); t /= 2)
+    idle |= t;
+  Value writes;
+  if (idle) {
+    Value bits = LLVM::AndOp::create(l.b, loc, l.tid, l.in.i32(idle));
+    writes = LLVM::ICmpOp::create(l.b, loc, LLVM::ICmpPredicate::eq, bits, l.in.i32(0));
+  }
+  for (auto [place, sum] : llvm::zip_equal(places, acc))
+    for (auto [k, v] : llvm::enumerate(sum))
+      l.in.storeShared(address(whole, k, place), {l.toMemory(v)}, writes);
+  l.in.barrier();
+  return readWhole(whole, types);
+}
+
+LogicalResult ReduceLowering::readWhole(const Partials &whole, ArrayRef<Type> types) {
+  unsigned run = runOf(cast<RankedTensorType>(op.getResult(0).getType()));
+  SmallVector<Value> needed = neededResults();
+  if (needed.size() % run)
+    run = 1;
+  acc.assign(needed.size(), Registers(types.size()));
+  for (auto [k, type] : llvm::enumerate(types)) {
+    Type memory = type.isInteger(1) ? l.b.getI8Type() : type;
+    unsigned step = std::min(run, 16 / std::max(bitWidth(memory) / 8, 1u));
+    for (unsigned i = 0; i < needed.size(); i += step)
+      for (auto [n, v] :
+           llvm::enumerate(l.in.loadShared(memory, step, address(whole, k, needed[i]))))
+        acc[i + n][k] = l.fromMemory(v, type);
+  }
+  return success();
+}

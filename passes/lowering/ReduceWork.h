@@ -1,0 +1,64 @@
+//===- ReduceWork.h - what reductions across warps cost ---------*- C++ -*-===//
+//
+// Warps that share the axis of a reduction leave their partial results in shared memory. There are
+// three ways on from there, and the cost of each is told here:
+//
+// - alone: each thread combines the parts of those results that it needs, so that nothing has to
+//   be handed around. All warps that need a result combine it again.
+// - lanes: those lanes of a warp that need the same result read some of its parts each.
+// - together: the threads of all warps share out the results, or the parts of each. Every result is
+//   combined once, and handed around through shared memory behind one more barrier. It pays where
+//   combining two elements is work and a thread needs several results.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_PASSES_LOWERING_REDUCEWORK_H
+#define TILE_PASSES_LOWERING_REDUCEWORK_H
+
+#include "ir/TileDialect.h"
+#include "ir/layout/LinearLayout.h"
+
+namespace tile::lowering {
+
+/// In an ordered reduction: how many times the lanes and warps of the axis follow each other.
+unsigned repeatsOf(const layout::LinearLayout &layout, unsigned axis);
+
+/// A reduction, and what is known of it before it is lowered.
+struct ReduceWork {
+  ReduceOp op;
+  const layout::LinearLayout &layout;
+  unsigned axis;
+  bool isOrdered;
+  unsigned repeats;    ///< 1 unless ordered
+  unsigned numThreads; ///< that compute together
+
+  explicit ReduceWork(ReduceOp op);
+
+  /// How many partial results there are of each result: one for each warp that shares the axis,
+  /// and each repeat.
+  unsigned partsOfResult();
+  /// Of all threads.
+  int64_t results();
+  /// Whether results of butterflies are the same bits in all lanes.
+  bool isOneCommutativeOperation();
+  /// Issue slots of a warp for what combines two elements.
+  unsigned costOfCombining();
+  /// ... for combining the results of `warps` warps, of which each lane reads `own`.
+  unsigned costOfSharing(unsigned warps, unsigned own);
+  /// ... for all results that a warp takes up alone.
+  unsigned costOfTakingUp();
+  /// The bits of the warps that need not know the results: they are stored by others.
+  unsigned warpsWithoutUse();
+  /// The bits of the lanes that need the same result.
+  unsigned lanesOfOneResult();
+  /// The bits of the lanes that share out the results of `warps` warps, of those that have the
+  /// same row: of one operation, as few as leave each lane `Tuning::partialsOfLane` bytes; of
+  /// more, as many as make it least work.
+  unsigned lanesToShare(unsigned warps);
+  /// How many neighbouring threads combine a result if all threads do it together, a power of two
+  /// and at most a warp; 0 where that is no less work than each alone.
+  unsigned threadsOfResult();
+};
+
+} // namespace tile::lowering
+
+#endif // TILE_PASSES_LOWERING_REDUCEWORK_H
