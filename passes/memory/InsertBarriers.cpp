@@ -7,6 +7,7 @@
 #include "passes/Passes.h"
 #include "passes/facts/SharedOperands.h"
 #include "passes/memory/AccessOrder.h"
+#include "passes/memory/JoinedStores.h"
 #include "passes/memory/Scratch.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
@@ -129,13 +130,33 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
       mergeInto<Interval>(pending.buffers, intervalOf(buffer));
   }
 
+  /// What an operation writes. Slots are filled and read by others.
+  static Interval writtenBy(Operation &op) {
+    if (auto fill = dyn_cast<cta::FillOp>(op)) {
+      auto slot = fill.getBuffer().getDefiningOp<cta::SlotOp>();
+      return intervalOf(slot.getSlots().getDefiningOp());
+    }
+    if (isa<cta::StageOp, cta::SlotsOp>(op))
+      return intervalOf(&op);
+    int64_t offset = op.getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
+    return {offset, offset + lowering::scratchBytes(&op)};
+  }
+
+  /// Whether what `op` writes may still be read, or what those do that it meets the others with.
+  static bool isPending(Operation &op, const Pending &pending) {
+    for (Operation *o = &op; o; o = meetsLater(o))
+      if (llvm::any_of(pending.buffers,
+                       [&, to = writtenBy(*o)](const Interval &i) { return i.overlaps(to); }))
+        return true;
+    return false;
+  }
+
   /// A slot that is filled may be read from what is behind the operation's own barrier.
   void write(cta::FillOp fill, Pending &pending) {
-    auto slot = fill.getBuffer().getDefiningOp<cta::SlotOp>();
-    Interval slots = intervalOf(slot.getSlots().getDefiningOp());
-    if (llvm::any_of(pending.buffers, [&](const Interval &i) { return i.overlaps(slots); }))
+    if (isPending(*fill, pending))
       barrierBefore(*fill, pending);
-    pending.clear();
+    if (!meetsLater(fill))
+      pending.clear();
   }
 
   /// Other threads may hold an element that is loaded than the one that stores it.
@@ -157,20 +178,16 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
   void visit(Operation &op, Pending &pending) {
     if (isa<cta::RingOp, cta::TmaStoreOp>(op))
       return; // own memory, own synchronisation
-    auto offset = op.getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr);
-    if (!offset)
+    if (!op.hasAttr(cta::kScratchOffsetAttr))
       return;
-    Interval buffer =
-        isa<cta::StageOp, cta::SlotsOp>(op)
-            ? intervalOf(&op)
-            : Interval{offset.getInt(), offset.getInt() + lowering::scratchBytes(&op)};
-    if (llvm::any_of(pending.buffers, [&](const Interval &i) { return i.overlaps(buffer); }))
+    if (isPending(op, pending))
       barrierBefore(op, pending);
     if (isa<cta::SlotsOp>(op)) // filled and read by others, which see to their order
       return;
     // The op's own barrier settles all that was pending.
-    pending.clear();
-    pending.buffers.push_back(buffer);
+    if (!meetsLater(&op))
+      pending.clear();
+    pending.buffers.push_back(writtenBy(op));
   }
 };
 

@@ -48,7 +48,9 @@ def InsertBarriersPass : TilePass<"tile-insert-barriers", "::mlir::ModuleOp"> {
 
     Each exchanging op writes its buffer, passes its own barrier and reads it
     back. So after the op only its reads are pending, and everything before its
-    barrier is settled. A `cta.barrier` is needed before an op exactly if its
+    barrier is settled. Operands that are written one behind the other have one barrier, behind the
+    last (JoinedStores.h): what is pending stays so up to there, and the places of all of them count
+    in front of the first. A `cta.barrier` is needed before an op exactly if its
     buffer overlaps a pending one. Loops are walked until the set of pending
     buffers at the head settles (it only grows, over finitely many buffers).
     A `cta.tma_store` has memory of its own, and a barrier before its copies; that is

@@ -8,6 +8,7 @@
 #include "ir/layout/MatrixAccess.h"
 #include "passes/lowering/Lowering.h"
 #include "passes/memory/Costs.h"
+#include "passes/memory/JoinedStores.h"
 #include "passes/memory/Scratch.h"
 
 using namespace mlir;
@@ -84,9 +85,11 @@ LogicalResult Lowering::lowerStage(cta::StageOp op) {
       get(op.getSrc()),
       layout::offsetsOf(cta::getLayout(op.getSrc().getType()), op.getType().getLinearLayout()),
       sharedBase(offset));
-  if (!llvm::all_of(op->getUsers(), llvm::IsaPred<cta::ReadOp>)) // by loads of the threads
-    in.fenceProxyAsync();
-  in.barrier();
+  if (!meetsLater(op)) {
+    if (!llvm::all_of(op->getUsers(), llvm::IsaPred<cta::ReadOp>)) // by loads of the threads
+      in.fenceProxyAsync();
+    in.barrier();
+  }
   set(op.getResult(), {sharedAddress(offset)});
   return success();
 }
@@ -96,8 +99,10 @@ LogicalResult Lowering::lowerFill(cta::FillOp op) {
               layout::offsetsOf(cta::getLayout(op.getSrc().getType()),
                                 op.getBuffer().getType().getLinearLayout()),
               bufferBase(op.getBuffer()));
-  in.fenceProxyAsync();
-  in.barrier();
+  if (!meetsLater(op)) {
+    in.fenceProxyAsync();
+    in.barrier();
+  }
   return success();
 }
 
