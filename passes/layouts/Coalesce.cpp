@@ -84,7 +84,7 @@ Coalescing::Coalescing(func::FuncOp func, AxisInfoAnalysis &axes, unsigned numWa
 }
 
 /// How far apart neighbours likely lie; of an access that is not contiguous, the order in which
-/// lanes most likely share sectors.
+/// lanes most likely share sectors, or at least lines.
 void Coalescing::lean(Operation *op, AxisInfoAnalysis &axes) {
   Access &access = accesses.find(op)->second;
   ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
@@ -93,7 +93,7 @@ void Coalescing::lean(Operation *op, AxisInfoAnalysis &axes) {
   if (access.contiguous || shape.empty())
     return;
   auto isNear = [&](unsigned axis) {
-    return shape[axis] > 1 && access.apart[axis] > 0 && access.apart[axis] < kSectorBytes;
+    return shape[axis] > 1 && access.apart[axis] > 0 && access.apart[axis] < kLineBytes;
   };
   auto distance = [&](unsigned axis) { return isNear(axis) ? access.apart[axis] : kFarApart; };
   auto *nearest = llvm::min_element(
@@ -101,7 +101,7 @@ void Coalescing::lean(Operation *op, AxisInfoAnalysis &axes) {
   if (!isNear(*nearest))
     return;
   access.leans = nearest != access.order.begin();
-  access.strided = !access.leans;
+  access.strided = !access.leans && access.apart[*nearest] < kSectorBytes;
   std::rotate(access.order.begin(), nearest, nearest + 1);
   if (access.leans)
     groupOf(shape, access.order);
