@@ -2,6 +2,7 @@
 #include "passes/facts/MaskRuns.h"
 #include "ir/CtaDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/facts/Intervals.h"
 
 using namespace mlir;
 using namespace tile;
@@ -50,4 +51,36 @@ int64_t tile::maskRun(Value mask, unsigned axis, MaskPart part, AxisInfoAnalysis
     run = maskRun(convert.getSrc(), axis, part, axes);
   }
   return std::max(equal, run);
+}
+
+/// Of a whole row that counts up from a number that is known, compared with one that is.
+static int64_t mostBelow(arith::CmpIOp op, unsigned axis, int64_t size, AxisInfoAnalysis &axes) {
+  using P = arith::CmpIPredicate;
+  P predicate = op.getPredicate();
+  bool isSigned = predicate == P::slt || predicate == P::sle;
+  bool isLess = predicate == P::slt || predicate == P::ult;
+  std::optional<int64_t> bound = axes.get(op.getRhs()).constant;
+  int64_t low = Intervals().of(op.getLhs()).low;
+  if (!bound || *bound < 0 || low < 0 || axes.get(op.getLhs()).contiguity(axis) < size ||
+      !(isSigned || isLess || predicate == P::ule))
+    return size;
+  return std::clamp<int64_t>(*bound - low + !isLess, 0, size);
+}
+
+int64_t tile::mostTrue(Value mask, unsigned axis, AxisInfoAnalysis &axes) {
+  int64_t size = cast<RankedTensorType>(mask.getType()).getDimSize(axis);
+  Operation *op = mask.getDefiningOp();
+  if (auto both = dyn_cast_or_null<arith::AndIOp>(op))
+    return std::min(mostTrue(both.getLhs(), axis, axes), mostTrue(both.getRhs(), axis, axes));
+  if (auto compare = dyn_cast_or_null<arith::CmpIOp>(op))
+    return mostBelow(compare, axis, size, axes);
+  if (auto expand = dyn_cast_or_null<ExpandDimsOp>(op))
+    return expand.getAxis() == axis
+               ? size
+               : mostTrue(expand.getSrc(), axis - (expand.getAxis() < axis), axes);
+  if (auto spread = dyn_cast_or_null<BroadcastOp>(op))
+    return cast<RankedTensorType>(spread.getSrc().getType()).getDimSize(axis) == size
+               ? mostTrue(spread.getSrc(), axis, axes)
+               : size;
+  return size;
 }

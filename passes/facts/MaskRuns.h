@@ -22,6 +22,9 @@ enum class MaskPart {
 /// The length (a power of two) of aligned runs along `axis` in each of which the true
 /// elements of `mask` are such a part, if there are any.
 int64_t maskRun(mlir::Value mask, unsigned axis, MaskPart part, AxisInfoAnalysis &axes);
+/// How many elements of each row along `axis` may be true, from the first on: all others are known
+/// to be false.
+int64_t mostTrue(mlir::Value mask, unsigned axis, AxisInfoAnalysis &axes);
 
 } // namespace tile
 

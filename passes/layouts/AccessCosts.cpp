@@ -200,6 +200,56 @@ unsigned Coalescing::runFor(const Group &group, unsigned vector, unsigned bytes)
   return best;
 }
 
+/// Of accesses to single elements of rows that a mask cuts short, what is left of them, and of the
+/// index of each row that a thread has.
+double Coalescing::cyclesOfCut(const Access &access, const LinearLayout &l) const {
+  constexpr double kIndexInstructions = 8; // compared and scaled in two dimensions. Judgement
+  Dim fast = Dim::dim(access.order.front());
+  unsigned left = 0, rows = 0;
+  for (int32_t reg = 0; reg < l.inSize(Dim::reg()); ++reg) {
+    auto at = l.apply({{Dim::reg(), reg}});
+    auto *its = llvm::find_if(at, [&](auto &coordinate) { return coordinate.first == fast; });
+    left += its->second < access.most;
+    rows += its->second == 0;
+  }
+  double lines = partsTouched(access, l, /*vector=*/1, kLineBytes);
+  return lowering::Cost{left + rows * kIndexInstructions, left * lines, 0}.total(warps);
+}
+
+/// Elements of a row that a thread has side by side. Most lanes would be idle where a mask leaves
+/// less than a half of each row and lanes take an element each; and each thread would compute the
+/// indices of many rows.
+unsigned Coalescing::runOfCut(Operation *op, unsigned vector) const {
+  const Access &access = accesses.find(op)->second;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
+  int64_t length = shape[access.order.front()];
+  if (vector > 1 || shape.size() < 2 || 2 * access.most > length)
+    return vector;
+  const Group *group = llvm::find_if(groups, [&](const Group &g) {
+    return ArrayRef(g.shape) == shape && g.order == access.order;
+  });
+  unsigned best = vector;
+  double least = cyclesOfCut(access, layoutWith(*group, vector, access.bytes).getLayout());
+  for (unsigned run = 2 * vector; run <= length; run *= 2) {
+    double cycles = cyclesOfCut(access, layoutWith(*group, run, access.bytes).getLayout());
+    if (cycles < least) {
+      least = cycles;
+      best = run;
+    }
+  }
+  return best;
+}
+
+/// What such accesses need lives where they work.
+unsigned Coalescing::runOfCut(const Group &group, unsigned vector) const {
+  unsigned run = vector;
+  for (auto &[op, access] : accesses)
+    if (access.alone && access.order == group.order &&
+        cast<RankedTensorType>(op->getOperand(0).getType()).getShape() == ArrayRef(group.shape))
+      run = std::max(run, runOfCut(op, vector));
+  return run;
+}
+
 bool Coalescing::isGoodEnough(Operation *op, cta::LayoutAttr given) {
   cta::LayoutAttr best = anchor(op);
   const Access &access = accesses.find(op)->second;

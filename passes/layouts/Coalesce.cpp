@@ -149,6 +149,7 @@ void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysi
         std::min<int64_t>({info.contiguity(fast), info.divisibility(fast) / access.bytes,
                            kVectorBytes / access.bytes});
     if (mask) {
+      access.most = mostTrue(mask, fast, axes);
       access.maskRun = unsigned(std::min<int64_t>(axes.get(mask).constancy(fast), kVectorBytes));
       limit = std::min(limit, isa<AtomicRmwOp>(op) ? axes.get(mask).constancy(fast)
                                                    : maskRun(mask, fast, MaskPart::Interval, axes));
@@ -309,6 +310,8 @@ cta::LayoutAttr Coalescing::layoutOf(Group &group) {
   unsigned vector = vectorOf(limits, group.shape);
   unsigned run = runFor(group, vector, limits.mostBytes);
   group.hasRuns = run > vector;
+  if (group.together.isEmpty())
+    run = runOfCut(group, run);
   group.layout = layoutWith(group, run, limits.mostBytes);
   return group.layout;
 }
@@ -351,7 +354,7 @@ cta::LayoutAttr Coalescing::anchor(Operation *op) {
     return layoutOf(groupOf(shape, access.order));
   Limits own;
   own.add(access);
-  return anchorWith(op, vectorOf(own, shape));
+  return anchorWith(op, runOfCut(op, vectorOf(own, shape)));
 }
 
 cta::LayoutAttr Coalescing::anchorWith(Operation *op, unsigned vector) {

@@ -83,6 +83,7 @@ private:
     unsigned limit;                       ///< elements an access may take
     unsigned bytes;                       ///< of one element
     unsigned maskRun = 16;                ///< elements whose mask is known not to change
+    int64_t most = INT64_MAX;             ///< elements of a row that the mask may leave
     bool contiguous;
     bool leans = false;   ///< not contiguous, but likely nearly so along the fastest dimension
     bool strided = false; ///< neither, but neighbours of a row share sectors
@@ -120,6 +121,9 @@ private:
   void addRepeated(BroadcastOp op);
   unsigned runFor(const Group &group, unsigned vector, unsigned bytes);
   double cyclesOf(const Group &group, const layout::LinearLayout &l);
+  unsigned runOfCut(mlir::Operation *op, unsigned vector) const;
+  unsigned runOfCut(const Group &group, unsigned vector) const;
+  double cyclesOfCut(const Access &access, const layout::LinearLayout &l) const;
   /// Loads of a thread for blocks that are repeated to this shape, if it has layout `l`.
   unsigned numRepeatedLoads(llvm::ArrayRef<int64_t> shape, const layout::LinearLayout &l) const;
   /// Loads of one row that all rows of a block of this shape use.
