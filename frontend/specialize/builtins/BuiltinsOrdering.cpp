@@ -124,6 +124,9 @@ struct Sorter {
     return s.arithmetic(BinaryOp::Or, s.compareSame(op, ranks->left, ranks->right),
                         s.arithmetic(BinaryOp::And, same, result));
   }
+  /// Of each place in `runs` neighbouring runs of `length` elements, the largest or the smallest
+  /// one. Of two that are sorted opposite ways, that is a half of their elements, and bitonic.
+  void select(int64_t length, int64_t runs, bool isLargest);
   /// Merges bitonic runs of 2^stage elements.
   void merge(unsigned stage, bool isLast, bool descending) {
     for (unsigned bit = stage; bit-- > 0;)
@@ -175,6 +178,12 @@ void Sorter::exchange(int64_t after, std::optional<unsigned> directionBit, bool 
   x = s.select(swap, p, v);
   if (rank)
     rank = s.select(swap, q, r);
+}
+
+void Sorter::select(int64_t length, int64_t runs, bool isLargest) {
+  Tensor v = s.reshape(x, {total / (runs * length), runs, length});
+  x = extremumAlong(s, isLargest ? MinMax::Max : MinMax::Min, v, 1);
+  total /= runs;
 }
 
 static Tensor sortable(BuiltinCall &c, unsigned dimIndex) {
@@ -241,6 +250,27 @@ static PyValue bitonicMerge(BuiltinCall &c) {
   return c.s.wrap(c.s.reshape(sorter.x, x.shape()));
 }
 
+/// Runs of `k` elements are sorted, every other one the other way; of each two, one is left.
+/// The reference selects by maxima, and so has their type.
+static Tensor selected(Specializer &s, const Tensor &x, int64_t k, bool isLargest) {
+  Sorter sorter(s, x);
+  DType type = extremumType(x.type);
+  if (k == 1) {
+    sorter.x = s.cast(x, type);
+    sorter.select(1, sorter.length, isLargest);
+    return sorter.x;
+  }
+  unsigned stages = llvm::Log2_64(k);
+  for (unsigned stage = 1; stage <= stages; ++stage)
+    sorter.merge(stage, /*isLast=*/false, isLargest);
+  sorter.x = s.cast(sorter.x, type);
+  for (int64_t left = sorter.length / 2; left >= k; left /= 2) {
+    sorter.select(k, 2, isLargest);
+    sorter.merge(stages, /*isLast=*/left == k, isLargest);
+  }
+  return sorter.x;
+}
+
 static PyValue topk(BuiltinCall &c) {
   Tensor x = sortable(c, 2);
   auto k = c.integer(1);
@@ -250,21 +280,14 @@ static PyValue topk(BuiltinCall &c) {
   if (*k <= 0 || *k > length)
     return c.fail(formatted("`k` must be between 1 and {}, got {}", length, *k));
   Specializer &s = c.s;
-  Tensor all = sorted(s, x, c.flag(3, true));
+  bool isLargest = c.flag(3, true);
+  if (*k == length)
+    return s.wrap(sorted(s, x, isLargest));
   SmallVector<int64_t> shape(x.shape());
   shape.back() = *k;
-  if (*k == length)
-    return s.wrap(all);
-  all = s.cast(all, extremumType(x.type)); // the reference selects by maxima
   if (!llvm::isPowerOf2_64(*k) || !llvm::isPowerOf2_64(length))
-    return s.wrap(stretched(s, all, *k));
-  // Row 0 of [.., length / k, k]: everything else is xored away.
-  int64_t rows = length / *k, total = x.blockType().getNumElements();
-  Tensor v = s.reshape(s.bitcast(all, bitsType(all.type)), {total / length, rows, *k});
-  Tensor row = positions(s, rows, 1);
-  Tensor keep = s.compareSame(CompareOp::Eq, row, s.intConstant(0, row.type, row.shape()));
-  v = s.select(keep, v, s.intConstant(0, v.type, v.shape()));
-  return s.wrap(s.reshape(s.bitcast(xorAlong(s, v, 1), all.type), shape));
+    return s.wrap(stretched(s, s.cast(sorted(s, x, isLargest), extremumType(x.type)), *k));
+  return s.wrap(s.reshape(selected(s, x, *k, isLargest), shape));
 }
 
 void addOrderingBuiltins(BuiltinTable &t) {
