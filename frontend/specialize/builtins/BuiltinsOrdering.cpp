@@ -93,35 +93,61 @@ static PyValue flip(BuiltinCall &c) {
 // sort
 //===----------------------------------------------------------------------===//
 
+/// Of a float, the bits as an integer that is ordered as the floats are, or the other way round:
+/// those of a negative number count down as it does, so all but their sign are turned over.
+static Tensor turned(Specializer &s, const Tensor &bits) {
+  Tensor sign = s.arithmetic(BinaryOp::RShift, bits,
+                             s.intConstant(bits.type.bitWidth() - 1, bits.type, bits.shape()));
+  int64_t rest = int64_t(llvm::maskTrailingOnes<uint64_t>(bits.type.bitWidth() - 1));
+  Tensor others = s.arithmetic(BinaryOp::And, sign, s.intConstant(rest, bits.type, bits.shape()));
+  return s.arithmetic(BinaryOp::Xor, bits, others);
+}
+
+/// Integers of 32 bits at least that are ordered as the elements are: of a pair, each place takes
+/// the smaller or the larger one, in an instruction or two, and no element is lost to a NaN.
+static Tensor keysOf(Specializer &s, const Tensor &x) {
+  bool isWide = x.type.bitWidth() > 32;
+  if (x.type.isFloating())
+    return turned(s, s.bitcast(s.cast(x, isWide ? Kind::Float64 : Kind::Float32),
+                               isWide ? Kind::Int64 : Kind::Int32));
+  return x.type.bitWidth() < 32 ? s.cast(x, Kind::Int32) : x;
+}
+
+/// The elements again, as `type`, which may be a wider one.
+static Tensor ofKeys(Specializer &s, const Tensor &keys, const DType &type) {
+  if (!type.isFloating())
+    return s.cast(keys, type);
+  Tensor bits = turned(s, keys);
+  return s.cast(s.bitcast(bits, bits.type.bitWidth() > 32 ? Kind::Float64 : Kind::Float32), type);
+}
+
 namespace {
 /// A bitonic network along the last dimension, whose length is a power of two.
 struct Sorter {
   Specializer &s;
-  Tensor x;
+  Tensor x;    ///< keys
   Tensor rank; ///< int32, compared before the elements; may be missing
   int64_t length, total;
 
-  Sorter(Specializer &s, Tensor x)
-      : s(s), x(x), length(x.shape().back()), total(x.blockType().getNumElements()) {}
+  Sorter(Specializer &s, const Tensor &elements)
+      : s(s), x(keysOf(s, elements)), length(x.shape().back()),
+        total(x.blockType().getNumElements()) {}
 
   /// Orders each pair at distance `after`. Where bit `directionBit` of the
   /// position is set the order is the other one; `descending` if there is no
   /// such bit.
   void exchange(int64_t after, std::optional<unsigned> directionBit, bool descending);
   /// The smaller or the larger of `v` and its partner `p`, by whom the pair's places ask for.
-  /// For numbers without a NaN, or ranks that must go along.
   Tensor smallerOrLarger(const Tensor &v, const Tensor &p, Tensor isRight,
                          const std::optional<Tensor> &isDown, bool descending);
   /// Whether `left` and `right` stand in this order, ranks first.
   struct Pair {
     Tensor left, right;
   };
-  Tensor ordered(CompareOp op, const Pair &elements, const std::optional<Pair> &ranks) {
+  Tensor ordered(CompareOp op, const Pair &elements, const Pair &ranks) {
     Tensor result = s.compareSame(op, elements.left, elements.right);
-    if (!ranks)
-      return result;
-    Tensor same = s.compareSame(CompareOp::Eq, ranks->left, ranks->right);
-    return s.arithmetic(BinaryOp::Or, s.compareSame(op, ranks->left, ranks->right),
+    Tensor same = s.compareSame(CompareOp::Eq, ranks.left, ranks.right);
+    return s.arithmetic(BinaryOp::Or, s.compareSame(op, ranks.left, ranks.right),
                         s.arithmetic(BinaryOp::And, same, result));
   }
   /// Of each place in `runs` neighbouring runs of `length` elements, the largest or the smallest
@@ -157,27 +183,20 @@ void Sorter::exchange(int64_t after, std::optional<unsigned> directionBit, bool 
     Tensor bit = s.arithmetic(BinaryOp::And, row, s.intConstant(int64_t(1) << shift, row.type));
     isDown = s.compareSame(CompareOp::Ne, bit, s.intConstant(0, row.type, row.shape()));
   }
-  if (!rank && x.type.isInt() && !x.type.isBool()) {
+  if (!rank) {
     x = smallerOrLarger(v, p, isRight, isDown, descending);
     return;
   }
-  // Both elements of a pair take the same decision, also about NaN.
   Pair elements{s.select(isRight, p, v), s.select(isRight, v, p)};
-  std::optional<Pair> ranks;
-  Tensor r, q;
-  if (rank) {
-    r = s.reshape(rank, {before, 2, after});
-    q = partner(s, r);
-    ranks = Pair{s.select(isRight, q, r), s.select(isRight, r, q)};
-  }
+  Tensor r = s.reshape(rank, {before, 2, after}), q = partner(s, r);
+  Pair ranks{s.select(isRight, q, r), s.select(isRight, r, q)};
   Tensor swapUp = ordered(CompareOp::Gt, elements, ranks);
   Tensor swapDown = ordered(CompareOp::Lt, elements, ranks);
   Tensor swap = descending ? swapDown : swapUp;
   if (isDown)
     swap = s.select(*isDown, swapDown, swapUp);
   x = s.select(swap, p, v);
-  if (rank)
-    rank = s.select(swap, q, r);
+  rank = s.select(swap, q, r);
 }
 
 void Sorter::select(int64_t length, int64_t runs, bool isLargest) {
@@ -228,7 +247,7 @@ static Tensor sorted(Specializer &s, const Tensor &x, bool descending) {
   unsigned stages = llvm::Log2_64(sorter.length);
   for (unsigned stage = 1; stage <= stages; ++stage)
     sorter.merge(stage, stage == stages, descending);
-  Tensor all = s.reshape(sorter.x, shape);
+  Tensor all = s.reshape(ofKeys(s, sorter.x, x.type), shape);
   return length == whole ? all : stretched(s, all, length);
 }
 
@@ -247,28 +266,23 @@ static PyValue bitonicMerge(BuiltinCall &c) {
                   describe(c[0])));
   Sorter sorter(c.s, x);
   sorter.merge(llvm::Log2_64(sorter.length), /*isLast=*/true, c.flag(2));
-  return c.s.wrap(c.s.reshape(sorter.x, x.shape()));
+  return c.s.wrap(c.s.reshape(ofKeys(c.s, sorter.x, x.type), x.shape()));
 }
 
 /// Runs of `k` elements are sorted, every other one the other way; of each two, one is left.
 /// The reference selects by maxima, and so has their type.
 static Tensor selected(Specializer &s, const Tensor &x, int64_t k, bool isLargest) {
   Sorter sorter(s, x);
-  DType type = extremumType(x.type);
-  if (k == 1) {
-    sorter.x = s.cast(x, type);
-    sorter.select(1, sorter.length, isLargest);
-    return sorter.x;
-  }
   unsigned stages = llvm::Log2_64(k);
   for (unsigned stage = 1; stage <= stages; ++stage)
     sorter.merge(stage, /*isLast=*/false, isLargest);
-  sorter.x = s.cast(sorter.x, type);
-  for (int64_t left = sorter.length / 2; left >= k; left /= 2) {
+  if (k == 1)
+    sorter.select(1, sorter.length, isLargest);
+  for (int64_t left = sorter.length / 2; k > 1 && left >= k; left /= 2) {
     sorter.select(k, 2, isLargest);
     sorter.merge(stages, /*isLast=*/left == k, isLargest);
   }
-  return sorter.x;
+  return ofKeys(s, sorter.x, extremumType(x.type));
 }
 
 static PyValue topk(BuiltinCall &c) {
