@@ -9,6 +9,7 @@
 #include "frontend/specialize/Builtins.h"
 #include "text/Format.h"
 #include "llvm/ADT/StringSwitch.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -132,17 +133,18 @@ Tensor DotScaled::decoded(const ScaledOperand &o) {
     return s.cast(s.bitcast(o.x, o.kind == Format::E4M3 ? Kind::Float8E4NV : Kind::Float8E5), type);
   if (o.kind != Format::E2M1)
     return s.cast(o.x, type);
-  // s eem: the exponent and the fraction moved to their place in fp16 make a
-  // number that is smaller by the difference of the biases, 2^14.
+  // s eem: the exponent and the fraction moved to their place in the type make a number that is
+  // smaller by the difference of the biases, 2^14 or 2^126.
+  bool isHalf = type.kind() == Kind::Float16;
   Tensor nibble = s.cast(unpacked(o), Kind::UInt16);
   ArrayRef<int64_t> shape = nibble.shape();
   auto bits = [&](int64_t mask, int64_t shift) {
     Tensor part = s.arithmetic(BinaryOp::And, nibble, s.intConstant(mask, nibble.type, shape));
     return s.arithmetic(BinaryOp::LShift, part, s.intConstant(shift, nibble.type, shape));
   };
-  Tensor half = s.bitcast(s.arithmetic(BinaryOp::Or, bits(7, 9), bits(8, 12)), Kind::Float16);
-  half = s.arithmetic(BinaryOp::Mul, half, s.floatConstant(16384, half.type, shape));
-  return s.cast(half, type);
+  Tensor small = s.bitcast(s.arithmetic(BinaryOp::Or, bits(7, isHalf ? 9 : 6), bits(8, 12)), type);
+  Tensor bias = s.floatConstant(std::ldexp(1.0, isHalf ? 14 : 126), type, shape);
+  return s.arithmetic(BinaryOp::Mul, small, bias);
 }
 
 /// 2^(e - 127) for exponent bytes, NaN for 255.

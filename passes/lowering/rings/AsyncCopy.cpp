@@ -110,7 +110,7 @@ LogicalResult Lowering::lowerAsyncCopy(cta::AsyncCopyOp op) {
 
 LogicalResult Lowering::lowerAsyncWait(cta::AsyncWaitOp op) {
   in.copyAsyncWait(op.getPending());
-  if (op.getForProducts())
+  if (op.getForProducts() && !isFencedLater(op))
     in.fenceProxyAsync();
   if (!meetsInReduction(op))
     in.barrier();
