@@ -3,13 +3,15 @@
 // Whoever takes up a result reads the parts of all warps, 16 bytes at a time if they lie side by
 // side. Where each lane has results of its own, those of a warp are then as far from each other as
 // warps have parts, and lanes write to the same few banks. With the results of a warp side by side
-// lanes write, and read, neighbours: several results of a thread at once, parts one by one. Which
-// of both takes fewer cycles is counted, as instructions and wavefronts.
+// lanes write, and read, neighbours: several results of a thread at once, parts one by one. What
+// both take is counted, as instructions and wavefronts. A warp that waits for its parts does not
+// tell a few wavefronts less from a few reads more: they are to be more than a shuffle takes.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
 #include "passes/lowering/ReduceLowering.h"
 #include "passes/memory/Costs.h"
+#include "target/Tuning.h"
 #include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
@@ -127,7 +129,7 @@ bool ReduceLowering::isCheaperByWarp(const Partials &partials) {
     cycles += cyclesOfPartials(byWarp, bytes);
     others += cyclesOfPartials(byResult, bytes);
   }
-  return cycles < others;
+  return cycles + tuningOf(op).shuffleCycles < others;
 }
 
 Value ReduceLowering::placeOf(const Partials &partials, Value result, Value part) {

@@ -389,8 +389,7 @@ func.func @for_all(%p: !tile.ptr<f32>) {
 // Each thread holds parts of eight results, in one row of eight that lanes and warps share. One of
 // two lanes goes on with four of them, the other with the other four, then two, then one: seven
 // butterflies in place of 24, and each lane leaves one result for the other warps. Behind them a
-// thread takes up the only one that it is to have, as the result's layout says, part by part: those of a
-// warp lie side by side.
+// thread takes up the only one that it is to have, as the result's layout says.
 #rows = #cta.layout<{register = [[0, 1], [0, 2], [0, 4]], lane = [[1, 0], [2, 0], [4, 0], [0, 8], [0, 16]], warp = [[8, 0], [16, 0]]} : [32, 32]>
 #line = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = [[0], [0]]} : [32]>
 
@@ -401,8 +400,8 @@ module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kerne
 // CHECK: llvm.store {{.*}} : i32, !llvm.ptr<3>
 // CHECK-NOT: llvm.store
 // CHECK: nvvm.barrier0
-// CHECK-COUNT-4: llvm.load %{{.*}} : !llvm.ptr<3> -> i32
-// CHECK-NOT: llvm.load
+// CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
+// CHECK-NOT: !llvm.ptr<3>
 // CHECK: llvm.return
 func.func @columns(%p: !tile.ptr<f32>) {
   %ps = tile.splat %p : !tile.ptr<f32> -> tensor<32x32x!tile.ptr<f32>, #rows>
