@@ -301,8 +301,8 @@ private:
         continue;
       int64_t held = blocks();
       LDBG() << held << " registers of blocks with " << warps / 2 << " warps";
-      if (held <= kMaxRegisters)
-        break;
+      if (held <= kMaxRegisters || held * (warps / 2) > kMaxRegisters * 2 * kWarpsOfWarpgroup)
+        break; // none is short, or all that there may be would be
       OwningOpRef<ModuleOp> few = module.clone();
       int64_t now = resident();
       asked->setAttr(tile::kKernelAttr,
