@@ -280,8 +280,9 @@ private:
   static bool mayBeCrowded(int32_t warps) { return warps <= kWarpsOfWarpgroup; }
 
   /// Warps that would have more in blocks alone than their threads have registers would keep the
-  /// rest in memory. Twice as many hold half of it each: a warpgroup becomes two where those
-  /// are more on a multiprocessor, so that no other program has to leave.
+  /// rest in memory. Twice as many hold half of it each, where no fewer of them are on a
+  /// multiprocessor at once, and where what several of them hold is less than what would be in
+  /// memory.
   LogicalResult spread(ModuleOp asked, OwningOpRef<ModuleOp> &before, Made &made) {
     ModuleOp module = getOperation();
     auto blocks = [&] {
@@ -290,16 +291,20 @@ private:
                         return registersOfBlocksDuringProducts(kernel, 0);
                       }));
     };
+    auto resident = [&] {
+      return programsAtOnce(module, blocks(), cta::madeOf(module).sharedBytes,
+                            cta::threadsOf(module)) *
+             int64_t(cta::threadsOf(module) / kLanes);
+    };
     for (int32_t warps = 2 * made.wanted.getWarps(); warps <= 2 * kWarpsOfWarpgroup; warps *= 2) {
       if (kernelOf(module).getWarps() >= warps)
         continue;
       int64_t held = blocks();
       LDBG() << held << " registers of blocks with " << warps / 2 << " warps";
-      if (held <= kMaxRegisters)
-        break;
+      if (held <= kMaxRegisters || held * (warps / 2) > kMaxRegisters * 2 * kWarpsOfWarpgroup)
+        break; // none is short, or all that there may be would be
       OwningOpRef<ModuleOp> few = module.clone();
-      bool wasWarpgroup = before && made.wanted.getWarps() == kWarpsOfWarpgroup;
-      int64_t warpgroups = wasWarpgroup ? warpgroupsNow(module) : 0;
+      int64_t now = resident();
       asked->setAttr(tile::kKernelAttr,
                      KernelAttr::get(&getContext(), warps, kernelOf(asked).getStages(),
                                      kernelOf(asked).getCtas(), kernelOf(asked).getRoles()));
@@ -309,8 +314,10 @@ private:
       Made more;
       if (failed(make(before, more)))
         return failure();
-      if (!fits(module) || blocks() >= held ||
-          (wasWarpgroup && warpgroupsNow(module) <= warpgroups)) {
+      int64_t copies = 2 * blocks() - held, spilled = held - kMaxRegisters;
+      LDBG() << now << " warps at once become " << resident() << ", " << copies
+             << " registers copies";
+      if (!fits(module) || copies > spilled || resident() < now) {
         restore(*few);
         break;
       }

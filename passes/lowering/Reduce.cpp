@@ -20,8 +20,9 @@
 // combines its segments, lanes those of one repeat, lower positions on the left; what is left
 // is combined in the order of (repeat, warp).
 //
-// Scratch: for each operand, `partial[result element][repeat][warp along the axis]`; then, if all
-// threads share out the results, `result[result element]`.
+// Scratch: for each operand, `partial[result element][repeat][warp along the axis]`, or the result
+// element last, where the lanes of a warp would write to few banks otherwise; then, if all threads
+// share out the results, `result[result element]`.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
@@ -208,6 +209,7 @@ LogicalResult ReduceLowering::byHalves(unsigned mask) {
     Value by = LLVM::SelectOp::create(l.b, loc, isSecond, l.in.i32(int32_t(distance)), l.in.i32(0));
     halvedBy = halvedBy ? LLVM::XOrOp::create(l.b, loc, halvedBy, by).getResult() : by;
     halvedLanes |= 1u << bit;
+    halvedDistances[bit] = distance;
     order.truncate(half);
   }
   if (halvedLanes)

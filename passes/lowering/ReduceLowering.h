@@ -25,6 +25,7 @@ struct ReduceLowering : ReduceWork {
   /// Lanes that hold different results, each half of what it had parts of, and how far these are
   /// from the first ones, as a row-major index of results; null if there are none.
   unsigned halvedLanes = 0;
+  int64_t halvedDistances[5] = {}; ///< for each lane bit
   mlir::Value halvedBy;
 
   ReduceLowering(Lowering &l, ReduceOp op) : ReduceWork(op), l(l) {}
@@ -58,13 +59,27 @@ struct ReduceLowering : ReduceWork {
   mlir::LogicalResult acrossRepeats();
   mlir::LogicalResult setResults();
 
-  /// Shared memory for the partial results of warps, one run of them for each result.
+  /// Shared memory for the partial results of warps: one run of them for each result, or one of
+  /// all results for each warp.
   struct Partials {
     llvm::SmallVector<mlir::Value> bases; ///< for each operand
-    unsigned warps; ///< that have a part of a result; a repeat counts as more of them
+    unsigned warps;      ///< that have a part of a result; a repeat counts as more of them
+    int64_t results = 0; ///< of all threads
+    bool areByWarp = false;
   };
   mlir::LogicalResult acrossWarps();
   void leave(const Partials &partials, unsigned warpMask);
+  /// Whether the results of a warp side by side take fewer cycles than those of all warps.
+  bool isCheaperByWarp(const Partials &partials);
+  double cyclesOfPartials(const Partials &partials, unsigned bytes);
+  /// The distances of what lanes write, or read, as numbers of results.
+  llvm::SmallVector<int64_t> writtenSteps();
+  llvm::SmallVector<int64_t> readSteps();
+  /// Results that lie side by side and that a thread has parts of, as far as it can write them,
+  /// `bytes` each, at once.
+  unsigned resultsAtOnce(const Partials &partials, unsigned bytes);
+  /// Where what `part` has of `result` lies.
+  mlir::Value placeOf(const Partials &partials, mlir::Value result, mlir::Value part);
   /// The row-major indices of the results that this thread needs; `keys` become theirs.
   llvm::SmallVector<mlir::Value> neededResults();
   mlir::LogicalResult takeUp(const Partials &partials);

@@ -21,12 +21,12 @@ LogicalResult ReduceLowering::acrossWarps() {
   auto scratch = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr);
   if (!scratch)
     return op.emitOpError("reduces across warps but has no scratch memory");
-  Partials partials{{}, partsOfResult()};
-  int64_t results = op.getInputType().getNumElements() / op.getInputType().getDimSize(axis);
+  Partials partials{{}, partsOfResult(), results()};
+  partials.areByWarp = isCheaperByWarp(partials);
   int64_t offset = scratch.getInt();
   for (Value src : op.getSrcs()) {
     partials.bases.push_back(l.sharedBase(offset));
-    offset += partialBytes(getElementType(src.getType()), results, partials.warps);
+    offset += partialBytes(getElementType(src.getType()), results(), partials.warps);
   }
   leave(partials, warpMask);
   l.in.barrier();
@@ -71,6 +71,10 @@ LogicalResult ReduceLowering::takeUpInSome(const Partials &partials, unsigned id
   return success();
 }
 
+static unsigned bytesOf(ReduceOp op, unsigned operand) {
+  return std::max(getElementBytes(getElementType(op.getSrcs()[operand].getType())), 1u);
+}
+
 void ReduceLowering::leave(const Partials &partials, unsigned warpMask) {
   Value warpIndex = l.gatherBits(l.warp(), warpMask);
   Value writer = l.writerPredicate(layout, axisBits(layout, Dim::lane(), axis) & ~halvedLanes);
@@ -84,12 +88,19 @@ void ReduceLowering::leave(const Partials &partials, unsigned warpMask) {
   for (unsigned i = 0; i < acc.size(); ++i)
     for (unsigned k = 0; k < partials.bases.size(); ++k) {
       unsigned g = i / repeats, before = i % repeats * (partials.warps / repeats);
-      Location loc = l.in.getLoc();
-      Value slot = LLVM::MulOp::create(l.b, loc, slots[g], l.in.i32(partials.warps));
-      slot = LLVM::AddOp::create(l.b, loc, slot, warpIndex);
+      unsigned run = resultsAtOnce(partials, bytesOf(op, k));
+      if (indexOf(keys[g]) % run)
+        continue; // with another one
+      Registers values;
+      for (unsigned n = 0; n < run; ++n) {
+        auto same = llvm::find_if(
+            keys, [&](const auto &key) { return indexOf(key) == indexOf(keys[g]) + n; });
+        values.push_back(l.toMemory(acc[(same - keys.begin()) * repeats + i % repeats][k]));
+      }
+      Value part = warpIndex;
       if (before)
-        slot = LLVM::AddOp::create(l.b, loc, slot, l.in.i32(int32_t(before)));
-      l.in.storeShared(address(partials, k, slot), {l.toMemory(acc[i][k])}, writer);
+        part = LLVM::AddOp::create(l.b, l.in.getLoc(), part, l.in.i32(int32_t(before)));
+      l.in.storeShared(address(partials, k, placeOf(partials, slots[g], part)), values, writer);
     }
 }
 
@@ -115,14 +126,12 @@ LogicalResult ReduceLowering::takeUp(const Partials &partials) {
   unsigned own = partials.warps >> llvm::popcount(lanes);
   SmallVector<Registers> whole;
   for (Value index : neededResults()) {
-    Location loc = l.in.getLoc();
-    Value first = LLVM::MulOp::create(l.b, loc, index, l.in.i32(partials.warps));
+    Value share;
     if (lanes) {
-      Value share = l.gatherBits(l.lane(), lanes);
-      share = LLVM::MulOp::create(l.b, loc, share, l.in.i32(own));
-      first = LLVM::AddOp::create(l.b, loc, first, share);
+      share = l.gatherBits(l.lane(), lanes);
+      share = LLVM::MulOp::create(l.b, l.in.getLoc(), share, l.in.i32(own));
     }
-    FailureOr<Registers> sum = readParts(partials, first, own);
+    FailureOr<Registers> sum = readParts(partials, placeOf(partials, index, share), own);
     if (failed(sum))
       return failure();
     whole.push_back(std::move(*sum));
@@ -139,10 +148,11 @@ FailureOr<Registers> ReduceLowering::readParts(const Partials &partials, Value f
     Type type = acc.front()[k].getType();
     Type memory = type.isInteger(1) ? l.b.getI8Type() : type;
     unsigned bytes = std::max(bitWidth(memory) / 8, 1u);
-    unsigned step = std::min(own, 16 / bytes);
+    unsigned step = partials.areByWarp ? 1 : std::min(own, 16 / bytes);
+    int64_t distance = partials.areByWarp ? partials.results * bytes : bytes;
     for (unsigned w = 0; w < own; w += step) {
       Value p = w ? LLVM::GEPOp::create(l.b, l.in.getLoc(), base.getType(), l.b.getI8Type(), base,
-                                        ArrayRef<LLVM::GEPArg>{int32_t(w * bytes)})
+                                        ArrayRef<LLVM::GEPArg>{int32_t(w * distance)})
                         .getResult()
                   : base;
       for (auto [i, v] : llvm::enumerate(l.in.loadShared(memory, step, p)))
@@ -153,7 +163,7 @@ FailureOr<Registers> ReduceLowering::readParts(const Partials &partials, Value f
 }
 
 Value ReduceLowering::address(const Partials &partials, unsigned operand, Value index) {
-  unsigned bytes = getElementBytes(getElementType(op.getSrcs()[operand].getType()));
+  unsigned bytes = bytesOf(op, operand);
   Value byte = LLVM::MulOp::create(l.b, l.in.getLoc(), index, l.in.i32(bytes));
   return l.sharedAt(partials.bases[operand], byte);
 }

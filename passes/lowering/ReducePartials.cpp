@@ -1,0 +1,143 @@
+//===- ReducePartials.cpp - where partial results of warps lie ------------===//
+//
+// Whoever takes up a result reads the parts of all warps, 16 bytes at a time if they lie side by
+// side. Where each lane has results of its own, those of a warp are then as far from each other as
+// warps have parts, and lanes write to the same few banks. With the results of a warp side by side
+// lanes write, and read, neighbours: several results of a thread at once, parts one by one. What
+// both take is counted, as instructions and wavefronts. A warp that waits for its parts does not
+// tell a few wavefronts less from a few reads more: they are to be more than a shuffle takes.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/Kernel.h"
+#include "passes/lowering/ReduceLowering.h"
+#include "passes/memory/Costs.h"
+#include "target/Tuning.h"
+#include "llvm/ADT/SmallSet.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+using layout::Dim;
+using layout::LinearLayout;
+
+/// Of a warp whose lanes access `bytes` each, at addresses that are so many bytes apart.
+static unsigned wavefrontsOf(ArrayRef<int64_t> distances, unsigned bytes) {
+  constexpr unsigned kWord = 4, kBanks = 32;
+  unsigned together = std::min<unsigned>(kLanes, kBanks * kWord / bytes);
+  llvm::SmallVector<llvm::SmallSet<int64_t, 4>, kBanks> words(kBanks);
+  for (unsigned lane = 0; lane < together; ++lane) {
+    int64_t first = 0;
+    for (auto [bit, distance] : llvm::enumerate(distances))
+      first ^= lane >> bit & 1 ? distance : 0;
+    for (int64_t word = first / kWord; word < first / kWord + std::max(1u, bytes / kWord); ++word)
+      words[word % kBanks].insert(word);
+  }
+  size_t most = 0;
+  for (const auto &bank : words)
+    most = std::max(most, bank.size());
+  return unsigned(most) * (kLanes / together);
+}
+
+/// How far apart the results are of which each bit of `in` has parts.
+static SmallVector<int64_t> stepsOf(const LinearLayout &layout, Dim in, ArrayRef<int64_t> shape,
+                                    int skipAxis) {
+  SmallVector<int64_t> steps;
+  for (int32_t bit = 0; bit < layout.inSizeLog2(in); ++bit) {
+    int64_t step = 0;
+    for (auto [axis, size] : llvm::enumerate(shape))
+      if (int(axis) != skipAxis)
+        step = step * size + layout.basis(in, bit)[axis];
+    steps.push_back(step);
+  }
+  return steps;
+}
+
+SmallVector<int64_t> ReduceLowering::writtenSteps() {
+  SmallVector<int64_t> steps =
+      stepsOf(layout, Dim::lane(), op.getInputType().getShape(), int(axis));
+  for (auto [bit, step] : llvm::enumerate(steps))
+    step ^= halvedDistances[bit];
+  return steps;
+}
+
+SmallVector<int64_t> ReduceLowering::readSteps() {
+  auto type = cast<RankedTensorType>(op.getResult(0).getType());
+  return stepsOf(cta::getLayout(type), Dim::lane(), type.getShape(), -1);
+}
+
+unsigned ReduceLowering::resultsAtOnce(const Partials &partials, unsigned bytes) {
+  if (!partials.areByWarp)
+    return 1;
+  constexpr unsigned kMostBytes = 16;
+  int64_t threads = 0;
+  SmallVector<int64_t> steps = writtenSteps();
+  llvm::append_range(steps, stepsOf(layout, Dim::warp(), op.getInputType().getShape(), int(axis)));
+  for (int64_t step : steps)
+    threads |= step;
+  SmallVector<int64_t> own =
+      llvm::map_to_vector(keys, [&](const auto &key) { return indexOf(key); });
+  auto hasAll = [&](unsigned run) {
+    return threads % run == 0 && llvm::all_of(own, [&](int64_t index) {
+             return llvm::is_contained(own, index ^ int64_t(run / 2));
+           });
+  };
+  unsigned run = 1;
+  while (2 * run * bytes <= kMostBytes && hasAll(2 * run))
+    run *= 2;
+  return run;
+}
+
+double ReduceLowering::cyclesOfPartials(const Partials &partials, unsigned bytes) {
+  auto apart = [&](SmallVector<int64_t> steps) {
+    for (int64_t &step : steps)
+      step *= partials.areByWarp ? bytes : int64_t(bytes) * partials.warps;
+    return steps;
+  };
+  unsigned lanes = lanesToShare(partials.warps);
+  unsigned own = partials.warps >> llvm::popcount(lanes);
+  unsigned run = resultsAtOnce(partials, bytes);
+  unsigned step = partials.areByWarp ? 1 : std::min(own, 16 / bytes);
+  SmallVector<int64_t> read = apart(readSteps());
+  unsigned share = own; // the first part that a lane takes up
+  for (unsigned bit = 0; lanes >> bit; ++bit)
+    if (lanes >> bit & 1) {
+      read[bit] ^= int64_t(bytes) * share * (partials.areByWarp ? partials.results : 1);
+      share *= 2;
+    }
+  auto type = cast<RankedTensorType>(op.getResult(0).getType());
+  unsigned results = 1;
+  for (int64_t one : stepsOf(cta::getLayout(type), Dim::reg(), type.getShape(), -1))
+    results *= one ? 2 : 1;
+  Cost cost;
+  double stores = double(acc.size()) / run, loads = double(results) * own / step;
+  cost.instructions = stores + loads;
+  cost.wavefronts = stores * wavefrontsOf(apart(writtenSteps()), run * bytes) +
+                    loads * wavefrontsOf(read, step * bytes);
+  return cost.total(1);
+}
+
+bool ReduceLowering::isCheaperByWarp(const Partials &partials) {
+  if (!isa<RankedTensorType>(op.getResult(0).getType()) || partials.results == 1 ||
+      threadsOfResult())
+    return false;
+  Partials byWarp = partials, byResult = partials;
+  byWarp.areByWarp = true;
+  byResult.areByWarp = false;
+  double cycles = 0, others = 0;
+  for (Value src : op.getSrcs()) {
+    unsigned bytes = std::max(getElementBytes(getElementType(src.getType())), 1u);
+    cycles += cyclesOfPartials(byWarp, bytes);
+    others += cyclesOfPartials(byResult, bytes);
+  }
+  return cycles + tuningOf(op).shuffleCycles < others;
+}
+
+Value ReduceLowering::placeOf(const Partials &partials, Value result, Value part) {
+  Location loc = l.in.getLoc();
+  Value far = partials.areByWarp ? part : result, near = partials.areByWarp ? result : part;
+  if (!far)
+    return near;
+  int64_t distance = partials.areByWarp ? partials.results : partials.warps;
+  far = LLVM::MulOp::create(l.b, loc, far, l.in.i32(int32_t(distance)));
+  return near ? LLVM::AddOp::create(l.b, loc, far, near).getResult() : far;
+}
