@@ -13,7 +13,6 @@ using namespace tile;
 using namespace tile::host;
 using ast::BinaryOp;
 using eval::ArgReader;
-using eval::fail;
 using llvm::StringRef;
 
 //===----------------------------------------------------------------------===//

@@ -6,7 +6,6 @@ using namespace tile;
 using namespace tile::host;
 using eval::EvalError;
 using eval::fail;
-using llvm::StringRef;
 using Kind = PyValue::Kind;
 
 /// Kernels are compiled by name, and a name means what it is bound to last.

@@ -12,7 +12,6 @@ using namespace tile::host;
 using ast::BinaryOp;
 using ast::CompareOp;
 using eval::fail;
-using llvm::StringRef;
 
 /// The remainder with the divisor's sign, as Python's `%`.
 static double floorMod(double x, double y) {
