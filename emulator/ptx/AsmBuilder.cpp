@@ -1,6 +1,7 @@
 //===- AsmBuilder.cpp - inline PTX becomes an LLVM function ---------------===//
 #include "emulator/ptx/AsmBuilder.h"
 #include "emulator/ptx/Undefined.h"
+#include "text/Format.h"
 #include "llvm/IR/Module.h"
 
 using namespace llvm;
