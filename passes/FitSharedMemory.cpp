@@ -10,6 +10,7 @@
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 #include "passes/facts/FormFacts.h"
+#include "passes/facts/MoreWarps.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Refusals.h"
 #include "passes/facts/Registers.h"
@@ -394,14 +395,12 @@ private:
   /// that do not wait for each other hide more of it than warpgroups of one program do.
   LogicalResult chooseWarps(ModuleOp before, KernelAttr asked, std::vector<Diagnostic> &remarks) {
     ModuleOp module = getOperation();
-    constexpr int64_t kRowsOfInstruction = 64;
     bool isTall = true, hasProducts = false;
     module.walk([&](cta::WarpgroupDotOp product) {
       hasProducts = true;
-      isTall &= product.getType().getDimSize(0) >= 2 * kRowsOfInstruction;
+      isTall &= hasRowsForTwoWarpgroups(product.getType());
     });
-    if (!hasProducts || !isTall || !isFree(asked.getRoles()) || asked.getCtas() > 1 ||
-        asked.getWarps() * 32 != int(kWarpgroupThreads))
+    if (!hasProducts || !isTall || !mayGetTwoWarpgroups(asked))
       return success();
     int64_t now = warpgroupsNow(module);
     int64_t blocks = blocksOf(module, registersDuringProducts);

@@ -272,6 +272,7 @@ void Linter::run() {
   reportProducts();
   reportUnmasked();
   reportUnusedBounds();
+  reportUnendedRows();
 }
 
 void tile::lint(func::FuncOp kernel, bool stridesKnown, LintReporter report) {

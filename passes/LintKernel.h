@@ -39,6 +39,7 @@ private:
   void noteMasked(mlir::Operation *op, mlir::Value pointer, mlir::Value mask);
   void reportUnmasked();
   void reportUnusedBounds();
+  void reportUnendedRows();
   void checkSum(ReduceOp sum);
 
   mlir::func::FuncOp kernel;

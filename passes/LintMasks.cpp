@@ -63,19 +63,20 @@ static bool isNamedAsBound(StringRef name) {
 }
 
 /// Whether a number gets where it could keep accesses inside: into a comparison, the bounds of a
-/// loop, an address.
-static bool keepsInside(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
+/// loop and, unless it is known to be a row's length, an address.
+static bool keepsInside(Value value, llvm::SmallPtrSetImpl<Operation *> &seen, bool isRow = false) {
   for (Operation *user : value.getUsers()) {
     if (!seen.insert(user).second)
       continue;
     bool isLimit = isa<arith::CmpIOp, arith::MinSIOp, arith::MinUIOp, arith::MaxSIOp,
-                       arith::RemSIOp, arith::RemUIOp, AddPtrOp, AssumeOp>(user) ||
-                   user->getNumRegions() != 0 || user->hasTrait<OpTrait::IsTerminator>();
+                       arith::RemSIOp, arith::RemUIOp, AssumeOp>(user) ||
+                   (!isRow && isa<AddPtrOp>(user)) || user->getNumRegions() != 0 ||
+                   user->hasTrait<OpTrait::IsTerminator>();
     if (isLimit)
       return true;
     // A quotient is the number of something else, such as a mean's divisor made a float.
     for (Value result : user->getResults())
-      if (isa<IntegerType>(getElementType(result.getType())) && keepsInside(result, seen))
+      if (isa<IntegerType>(getElementType(result.getType())) && keepsInside(result, seen, isRow))
         return true;
   }
   return false;
@@ -99,12 +100,20 @@ static bool isPartOfARow(Value offset) {
   return hasRange && hasProgram;
 }
 
+static bool isBound(BlockArgument argument) {
+  auto named = dyn_cast<NameLoc>(argument.getLoc());
+  return named && isa<IntegerType>(argument.getType()) && bitsOf(argument) >= 32 &&
+         isNamedAsBound(named.getName().getValue());
+}
+
+static StringRef parameterName(BlockArgument argument) {
+  return cast<NameLoc>(argument.getLoc()).getName().getValue();
+}
+
 /// The first bound that is passed and keeps nothing inside; null if there is none.
 static BlockArgument unusedBound(func::FuncOp kernel) {
   for (BlockArgument argument : kernel.getArguments()) {
-    auto named = dyn_cast<NameLoc>(argument.getLoc());
-    if (!named || !isa<IntegerType>(argument.getType()) || bitsOf(argument) < 32 ||
-        !isNamedAsBound(named.getName().getValue()))
+    if (!isBound(argument))
       continue;
     llvm::SmallPtrSet<Operation *, 16> seen;
     if (!keepsInside(argument, seen))
@@ -118,7 +127,7 @@ void Linter::reportUnusedBounds() {
   BlockArgument bound = unusedBound(kernel);
   if (!bound)
     return;
-  StringRef name = cast<NameLoc>(bound.getLoc()).getName().getValue(), also = "";
+  StringRef name = parameterName(bound), also = "";
   for (const Access &access : accesses) {
     if (access.mask || !isPartOfARow(access.offset))
       continue;
@@ -128,5 +137,59 @@ void Linter::reportUnusedBounds() {
             "nothing masks this access{}, and `{}` is passed and {}: mask it with `offsets < {}`",
             also, name, bound.use_empty() ? "not used" : "bounds no access", name));
     also = " either";
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Lengths of rows that end no row
+//===----------------------------------------------------------------------===//
+
+/// The parts that an address is the sum of.
+static void addends(Value value, SmallVectorImpl<Value> &parts) {
+  value = strip(value);
+  if (auto add = value.getDefiningOp<AddPtrOp>()) {
+    addends(add.getPtr(), parts);
+    addends(add.getOffset(), parts);
+  } else if (auto sum = value.getDefiningOp<arith::AddIOp>()) {
+    addends(sum.getLhs(), parts);
+    addends(sum.getRhs(), parts);
+  } else {
+    parts.push_back(value);
+  }
+}
+
+/// The number that rows are as long as: `x + row * n + arange(0, BLOCK)`, a row for each program;
+/// null if the address is another.
+static BlockArgument lengthOfRow(Value address) {
+  SmallVector<Value> parts;
+  addends(address, parts);
+  bool hasRange = false;
+  BlockArgument length;
+  for (Value part : parts) {
+    hasRange |= part.getDefiningOp<MakeRangeOp>() != nullptr;
+    auto product = part.getDefiningOp<arith::MulIOp>();
+    if (!product)
+      continue;
+    Value left = strip(product.getLhs()), right = strip(product.getRhs());
+    for (auto [row, number] : {std::pair(left, right), std::pair(right, left)})
+      if (row.getDefiningOp<ProgramIdOp>() && isa<BlockArgument>(number))
+        length = cast<BlockArgument>(number);
+  }
+  return hasRange && parts.size() <= 3 ? length : BlockArgument();
+}
+
+/// A block of a row that nothing ends, though the row's length is passed: right only if it is the
+/// block's, and who launches the kernel is not told.
+void Linter::reportUnendedRows() {
+  for (const Access &access : accesses) {
+    BlockArgument length = access.mask ? BlockArgument() : lengthOfRow(access.op->getOperand(0));
+    if (!length || length.getOwner() != &kernel.getBody().front() || !isBound(length))
+      continue;
+    llvm::SmallPtrSet<Operation *, 16> seen;
+    if (!keepsInside(length, seen, /*isRow=*/true))
+      report(access.op->getLoc(),
+             formatted("nothing masks this access to a row of `{0}` elements: mask it with "
+                       "`offsets < {0}`, or say that the block is as long with `tl.assume`",
+                       parameterName(length)));
   }
 }

@@ -16,6 +16,9 @@
 
 namespace tile {
 
+/// The size of a dimension that nothing limits: its rows end at a multiple of 16 bytes, too.
+inline constexpr int64_t kUnlimited = 0x7ffffff0;
+
 /// An access to a block of memory, as a tile of an array.
 struct TileAccess {
   /// In the map's order, contiguous dimension first.

@@ -5,59 +5,6 @@
 using namespace mlir;
 using namespace tile::graph;
 
-Sizes tile::graph::contiguousStrides(ArrayRef<Size> shape) {
-  Sizes strides(shape.size());
-  Size step(1);
-  for (size_t i = shape.size(); i-- > 0;) {
-    strides[i] = step;
-    step = step * shape[i];
-  }
-  return strides;
-}
-
-bool KernelShape::isNumber(unsigned input) const {
-  auto numbers = op->getAttrOfType<DenseI64ArrayAttr>(kNumbersAttr);
-  return numbers && llvm::is_contained(numbers.asArrayRef(), int64_t(input));
-}
-
-bool KernelShape::aligns(const Size &size) const {
-  auto strides = [&](const Access &access) {
-    return llvm::is_contained(access.rowStrides, size) ||
-           llvm::is_contained(access.columnStrides, size);
-  };
-  if (product &&
-      llvm::any_of(product->others, [&](auto &other) { return other.second.aligns(size); }))
-    return true;
-  auto alignsFirst = [&](const ChainShape::First &first) {
-    return size == first.depth || first.left.aligns(size) || first.right.aligns(size);
-  };
-  if (product && product->chain && llvm::any_of(product->chain->firsts, alignsFirst))
-    return true;
-  if (product &&
-      (size == product->inner || product->left.aligns(size) || product->right.aligns(size)))
-    return true;
-  return size == graph::product(columns) || llvm::any_of(loads, strides) ||
-         llvm::any_of(stores, strides);
-}
-
-static Size bytesIn(ValueRange arrays, llvm::function_ref<bool(unsigned)> counts) {
-  Size bytes;
-  for (auto [i, value] : llvm::enumerate(arrays)) {
-    auto type = cast<GraphTensorType>(value.getType());
-    if (counts(i))
-      bytes = bytes + product(type.sizes()) * Size(bytesOf(type.getElement()));
-  }
-  return bytes;
-}
-
-Size KernelShape::bytesRead() const {
-  return bytesIn(op->getOperands(), [&](unsigned i) { return !isNumber(i); });
-}
-
-Size KernelShape::bytesWritten() const {
-  return bytesIn(op->getResults(), [](unsigned) { return true; });
-}
-
 namespace {
 
 using Ops = SmallVector<Operation *>;
@@ -416,55 +363,4 @@ KernelShape Shaper::run() {
 
 KernelShape tile::graph::shapeOf(KernelOp op, ArrayRef<Sizes> strides) {
   return Shaper(op, strides).run();
-}
-
-//===----------------------------------------------------------------------===//
-// Products whose inner dimension programs share
-//===----------------------------------------------------------------------===//
-
-std::vector<MatmulOp> tile::graph::productsOf(const KernelShape &shape) {
-  std::vector<MatmulOp> products = {shape.product->op};
-  for (auto &[op, of] : shape.product->others)
-    products.push_back(op);
-  return products;
-}
-
-std::string tile::graph::nameOfKernel(const KernelShape &shape, Share share) {
-  return KernelOp(shape.op).getName().str() + (share == Share::Parts ? "_parts" : "");
-}
-
-Sizes tile::graph::shapeOfSums(MatmulOp op, int64_t parts) {
-  Sizes sizes = op.getType().sizes();
-  sizes.insert(sizes.begin(), Size(parts));
-  return sizes;
-}
-
-/// Whether what is computed by `of` alone reads an array, or is given a number.
-static bool reads(const KernelShape &of, unsigned array) {
-  if (of.isNumber(array))
-    return true;
-  KernelOp op = of.op;
-  auto gathers = [&](GatherOp gather) {
-    return of.forms.count(gather.getResult()) &&
-           cast<BlockArgument>(gather.getSrc()).getArgNumber() == array;
-  };
-  return llvm::any_of(of.loads, [&](const Access &load) { return load.array == array; }) ||
-         llvm::any_of(op.getBody().front().getOps<GatherOp>(), gathers);
-}
-
-std::vector<unsigned> tile::graph::arraysOf(const KernelShape &shape, Share share) {
-  unsigned inputs = shape.op->getNumOperands(), count = inputs + shape.op->getNumResults();
-  std::vector<unsigned> arrays;
-  for (unsigned i = 0; i < count; ++i) {
-    bool isUsed = share != Share::Parts;
-    if (share == Share::Sum && i < inputs)
-      isUsed = reads(shape, i);
-    if (share == Share::Parts && i < inputs)
-      isUsed =
-          reads(shape.product->left, i) || reads(shape.product->right, i) ||
-          llvm::any_of(shape.product->others, [&](auto &other) { return reads(other.second, i); });
-    if (isUsed)
-      arrays.push_back(i);
-  }
-  return arrays;
 }

@@ -5,9 +5,10 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Printing.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
+#include "passes/tile/NeutralElement.h"
 #include "passes/tile/Positions.h"
+#include "passes/tile/RowMajor.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/DebugLog.h"
@@ -81,11 +82,6 @@ private:
 // Which elements were there
 //===----------------------------------------------------------------------===//
 
-static Value integer(ImplicitLocOpBuilder &b, int64_t value, RankedTensorType type) {
-  Attribute attr = b.getIntegerAttr(type.getElementType(), value);
-  return arith::ConstantOp::create(b, DenseElementsAttr::get(type, attr));
-}
-
 /// True for the elements of `like` that the kernel has: along one axis, or along all.
 Value Padder::inside(ImplicitLocOpBuilder &b, Value like, std::optional<unsigned> axis) {
   RankedTensorType from = typeOf(like);
@@ -118,24 +114,6 @@ Value Padder::filled(ImplicitLocOpBuilder &b, Value value, unsigned axis, TypedA
 // Moving elements
 //===----------------------------------------------------------------------===//
 
-/// `tile.gather` on elements of any type.
-static Value gather(ImplicitLocOpBuilder &b, Value src, Value index, unsigned axis) {
-  auto type = cast<RankedTensorType>(src.getType());
-  Type element = type.getElementType();
-  if (isa<PtrType>(element))
-    src = PtrToIntOp::create(b, type.clone(b.getI64Type()), src);
-  else if (element.isInteger(1))
-    src = arith::ExtUIOp::create(b, type.clone(b.getI8Type()), src);
-  auto carried = cast<RankedTensorType>(src.getType());
-  auto shape = cast<RankedTensorType>(index.getType()).getShape();
-  Value result = GatherOp::create(b, carried.clone(shape), src, index, axis);
-  if (isa<PtrType>(element))
-    return IntToPtrOp::create(b, type.clone(shape), result);
-  if (element.isInteger(1))
-    return arith::TruncIOp::create(b, type.clone(shape), result);
-  return result;
-}
-
 /// `value` with the kernel's last element of each line in the elements added.
 Value Padder::repeated(ImplicitLocOpBuilder &b, Value value) {
   if (!grew(value))
@@ -150,50 +128,6 @@ Value Padder::repeated(ImplicitLocOpBuilder &b, Value value) {
     Value last = integer(b, from[d] - 1, cast<RankedTensorType>(line.getType()));
     Value index = arith::MinSIOp::create(b, line, last);
     result = gather(b, result, spread(b, b.getLoc(), index, d, type.getShape()), d);
-  }
-  return result;
-}
-
-/// Whether the row-major positions of both shapes stay the same when they grow:
-/// wherever dimensions are merged or divided only the outermost grows.
-static bool keepsPositions(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
-  bool keeps = true;
-  auto take = [&](ArrayRef<int64_t> &shape, int64_t &product) {
-    int64_t size = shape.back();
-    shape = shape.drop_back();
-    keeps &= size == 1 || isPowerOf2_64(product);
-    product *= size;
-  };
-  while (!a.empty() && !b.empty()) {
-    int64_t left = 1, right = 1;
-    take(a, left);
-    take(b, right);
-    while (left != right)
-      left < right ? take(a, left) : take(b, right);
-  }
-  return keeps; // what is left are ones
-}
-
-static SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> strides(shape.size(), 1);
-  for (size_t d = shape.size(); d-- > 1;)
-    strides[d - 1] = strides[d] * shape[d];
-  return strides;
-}
-
-/// Positions in a row-major block of shape `from` as positions in one of shape
-/// `to`, for the same coordinates.
-static Value relocated(ImplicitLocOpBuilder &b, Value at, ArrayRef<int64_t> from,
-                       ArrayRef<int64_t> to) {
-  auto type = cast<RankedTensorType>(at.getType());
-  SmallVector<int64_t> strides = rowMajorStrides(to);
-  Value rest = at, result;
-  for (size_t d = from.size(); d-- > 0;) {
-    Value size = integer(b, from[d], type);
-    Value coordinate = d ? arith::RemUIOp::create(b, rest, size).getResult() : rest;
-    rest = d ? arith::DivUIOp::create(b, rest, size).getResult() : rest;
-    Value part = arith::MulIOp::create(b, coordinate, integer(b, strides[d], type));
-    result = result ? arith::AddIOp::create(b, result, part).getResult() : part;
   }
   return result;
 }
@@ -225,43 +159,6 @@ void Padder::fixReshape(ReshapeOp op) {
 //===----------------------------------------------------------------------===//
 // Reductions and scans
 //===----------------------------------------------------------------------===//
-
-/// What a combiner of one operation leaves everything as it is with.
-static TypedAttr neutralElement(Block &combiner, Type type) {
-  if (combiner.getNumArguments() != 2 || !llvm::hasNItems(combiner.without_terminator(), 1))
-    return {};
-  Operation &op = combiner.front();
-  if (op.getNumOperands() != 2 || op.getNumResults() != 1 || op.getOperand(0) == op.getOperand(1) ||
-      combiner.getTerminator()->getOperand(0) != op.getResult(0) ||
-      llvm::any_of(op.getOperands(),
-                   [&](Value v) { return v.getParentBlock() != &combiner || v.getDefiningOp(); }))
-    return {};
-  Builder b(op.getContext());
-  if (auto f = dyn_cast<FloatType>(type)) {
-    const llvm::fltSemantics &semantics = f.getFloatSemantics();
-    auto attr = [&](const APFloat &value) { return FloatAttr::get(type, value); };
-    return llvm::TypeSwitch<Operation *, TypedAttr>(&op)
-        .Case<arith::AddFOp>([&](auto) { return attr(APFloat::getZero(semantics, true)); })
-        .Case<arith::MulFOp>([&](auto) { return attr(APFloat(semantics, 1)); })
-        .Case<arith::MaxNumFOp, arith::MinNumFOp>(
-            [&](auto) { return attr(APFloat::getNaN(semantics)); })
-        .Case<arith::MaximumFOp>([&](auto) { return attr(APFloat::getInf(semantics, true)); })
-        .Case<arith::MinimumFOp>([&](auto) { return attr(APFloat::getInf(semantics)); })
-        .Default(TypedAttr());
-  }
-  if (!isa<IntegerType>(type))
-    return {};
-  unsigned bits = type.getIntOrFloatBitWidth();
-  auto attr = [&](const APInt &value) { return IntegerAttr::get(type, value); };
-  return llvm::TypeSwitch<Operation *, TypedAttr>(&op)
-      .Case<arith::AddIOp, arith::OrIOp, arith::XOrIOp, arith::MaxUIOp>(
-          [&](auto) { return attr(APInt::getZero(bits)); })
-      .Case<arith::MulIOp>([&](auto) { return attr(APInt(bits, 1)); })
-      .Case<arith::AndIOp, arith::MinUIOp>([&](auto) { return attr(APInt::getAllOnes(bits)); })
-      .Case<arith::MaxSIOp>([&](auto) { return attr(APInt::getSignedMinValue(bits)); })
-      .Case<arith::MinSIOp>([&](auto) { return attr(APInt::getSignedMaxValue(bits)); })
-      .Default(TypedAttr());
-}
 
 /// The combiner learns which side is there, from a flag that it combines too.
 template <typename Op> void Padder::combineFlags(Op op) {

@@ -3,6 +3,7 @@
 #include "ir/CtaDialect.h"
 #include "ir/Kernel.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/facts/MoreWarps.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/ProductForms.h"
 #include "passes/facts/Roles.h"
@@ -28,12 +29,10 @@ static bool isAddedUp(DotOp dot, scf::ForOp loop) {
   return true;
 }
 
-/// Whether four warps have so many rows that eight, half of whose registers hold as much, are asked
-/// for instead (tile-fit-shared-memory).
+/// Whether four warps have so many rows that eight are tried instead, half of whose registers hold
+/// as much.
 static bool isForMoreWarps(DotOp dot) {
-  KernelAttr kernel = kernelOf(dot);
-  return isFree(kernel.getRoles()) && kernel.getCtas() <= 1 && kernel.getWarps() == 4 &&
-         dot.getType().getDimSize(0) >= 128;
+  return mayGetTwoWarpgroups(kernelOf(dot)) && hasRowsForTwoWarpgroups(dot.getType());
 }
 
 /// Registers of each thread of the warps that share this block of 32-bit elements.

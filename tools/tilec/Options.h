@@ -67,9 +67,11 @@ public:
   llvm::StringRef positionalUsage() const { return usage; }
   const std::vector<Option> &all() const { return options; }
 
+  /// Null if there is none of that name.
+  const Option *find(llvm::StringRef name) const;
+
 private:
   Option &add(std::string name, std::string valueName, std::string help, ValueKind kind);
-  const Option *find(llvm::StringRef name) const;
   std::string unknown(llvm::StringRef spelled) const;
   bool parseLong(llvm::StringRef arg, llvm::ArrayRef<const char *> rest, size_t &used,
                  std::string &error) const;

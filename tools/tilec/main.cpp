@@ -70,6 +70,32 @@ static void printHelp(const CommandEntry &entry, Command &command) {
     os << (command.options.all().empty() ? "" : "\n") << command.details();
 }
 
+/// "`tilec compile` and `tilec explain`": the commands that have the option; empty if none has.
+static std::string commandsWith(StringRef option) {
+  std::vector<std::string> found;
+  for (const CommandEntry &entry : commands)
+    if (entry.create()->options.find(option))
+      found.push_back(formatted("`tilec {}`", entry.name));
+  std::string text;
+  for (size_t i = 0; i < found.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == found.size() ? " and " : ", ") + found[i];
+  return text;
+}
+
+/// Where an option is that the command does not know.
+static std::string elsewhere(const OptionTable &options, llvm::ArrayRef<const char *> args,
+                             StringRef error) {
+  for (StringRef arg : args) {
+    StringRef spelled = arg.split('=').first, name = spelled;
+    if (!name.consume_front("--") || options.find(name) ||
+        error != formatted("unknown option `{}`", spelled))
+      continue;
+    if (std::string others = commandsWith(name); !others.empty())
+      return formatted("; it is one of {}", others);
+  }
+  return "";
+}
+
 static const CommandEntry *findCommand(StringRef name) {
   for (const CommandEntry &entry : commands)
     if (entry.name == name)
@@ -80,6 +106,8 @@ static const CommandEntry *findCommand(StringRef name) {
   std::string message = formatted("unknown command `{}`", name);
   if (StringRef guess = nearest(name, names); !guess.empty())
     message += formatted("; did you mean `{}`?", guess);
+  else if (std::string others = commandsWith(name); !others.empty())
+    message += formatted("; `--{}` is an option of {}", name, others);
   printError("", message);
   return nullptr;
 }
@@ -129,7 +157,7 @@ static int runCommand(llvm::ArrayRef<const char *> args) {
   std::unique_ptr<Command> command = entry->create();
   std::string error;
   if (!help && !command->options.parse(args.drop_front(), error, help)) {
-    printError(entry->name, error);
+    printError(entry->name, error + elsewhere(command->options, args.drop_front(), error));
     llvm::errs() << "`tilec help " << entry->name << "` explains the command\n";
     return Usage;
   }
