@@ -289,7 +289,8 @@ static Result randint(const ContextPtr &context, const CallArgs &args) {
     return error;
   uint64_t seed = readSeed(context, r.get(4)), span = uint64_t(*high) - uint64_t(*low);
   return filled(context, type, shape, [&](int64_t i) {
-    int64_t value = *low + int64_t(randomBits(seed, i) % span);
+    // Of all 64-bit integers: what is added may be more than one of them can hold.
+    int64_t value = int64_t(uint64_t(*low) + randomBits(seed, i) % span);
     return type.isFloating() ? encodeFloat(type.kind(), double(value)) : encodeInt(type, value);
   });
 }

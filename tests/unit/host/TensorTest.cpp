@@ -341,6 +341,9 @@ TEST(Random, IsReproducibleAndSpread) {
        {"tile.abs(tile.randn(100000, mean=5, std=2).std() - 2).item() < 0.03", "True"},
        {"(lambda x: (x.min().item() >= 0, x.max().item() < 1))(tile.rand(10000))", "(True, True)"},
        {"tile.bincount(tile.randint(0, 4, 4000), 4).min().item() > 900", "True"},
+       // Between the ends of 64-bit integers lies more than one of them can hold.
+       {"tile.randint(-2**63, 2**63 - 1, 1000, dtype=tl.int64).max().item() > 2**62", "True"},
+       {"tile.randint(-2**63, 2**63 - 1, 1000, dtype=tl.int64).min().item() < -2**62", "True"},
        {"tile.randperm(5).sort().tolist()", "[0, 1, 2, 3, 4]"},
        {"tile.isnan(tile.special(1000)).any().item()", "True"},
        {"tile.isnan(tile.special(1000, nan=False)).any().item()", "False"},
