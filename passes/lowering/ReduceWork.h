@@ -55,7 +55,9 @@ struct ReduceWork {
   /// more, as many as make it least work.
   unsigned lanesToShare(unsigned warps);
   /// How many neighbouring threads combine a result if all threads do it together, a power of two
-  /// and at most a warp; 0 where that is no less work than each alone.
+  /// and at most a warp; 0 where that is no less work than each alone. tile-allocate-scratch and
+  /// tile-lower-to-llvm both ask, and must hear the same: it goes by layouts and by who uses the
+  /// results, which no pass between them may change.
   unsigned threadsOfResult();
 };
 
