@@ -122,7 +122,8 @@ private:
   Value prologue(OpBuilder &b, SmallVector<Value> &carried);
   Value endLess(OpBuilder &b, Value elapsed, Value turns);
   ValueRange carry(ValueRange inits);
-  bool startCopies(OpBuilder &top, OpBuilder &bottom, IRMapping &map, Value filled, Value when);
+  OpBuilder behindIndices();
+  bool startCopies(OpBuilder &top, OpBuilder &late, IRMapping &map, Value filled, Value when);
   void use(Copy &c, Value slot);
   Value constant(OpBuilder &b, Type type, int64_t n) {
     return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, n));
@@ -364,8 +365,8 @@ ValueRange LoopRewriter::carry(ValueRange inits) {
 }
 
 /// Starts the copies into the slot `filled` in each iteration: at its top, or where they depend
-/// on loads at its end. True if any of them does.
-bool LoopRewriter::startCopies(OpBuilder &top, OpBuilder &bottom, IRMapping &map, Value filled,
+/// on loads at `late`. True if any of them does.
+bool LoopRewriter::startCopies(OpBuilder &top, OpBuilder &late, IRMapping &map, Value filled,
                                Value when) {
   // Loads of indices too are under way while the products are computed.
   cloneAhead(top, map, when, [&](Operation *op) {
@@ -374,13 +375,26 @@ bool LoopRewriter::startCopies(OpBuilder &top, OpBuilder &bottom, IRMapping &map
               return p.late.contains(v.getDefiningOp());
             }));
   });
-  cloneAhead(bottom, map, when, [&](Operation *op) { return !map.contains(op->getResult(0)); });
+  cloneAhead(late, map, when, [&](Operation *op) { return !map.contains(op->getResult(0)); });
   bool anyLate = false;
   for (Copy &c : p.copies) {
     anyLate |= isLate(c);
-    copy(isLate(c) ? bottom : top, map, c, filled, when);
+    copy(isLate(c) ? late : top, map, c, filled, when);
   }
   return anyLate;
+}
+
+/// Where copies start whose addresses depend on loads of the same turn: at its end, when these have
+/// arrived. Copies of the very next turn would come under nothing then: they start behind the first
+/// product, under which the addresses arrive, and under what is left to compute.
+OpBuilder LoopRewriter::behindIndices() {
+  Block &body = *p.loop.getBody();
+  auto isProduct = llvm::IsaPred<DotOp, cta::WarpgroupDotOp>;
+  auto product = llvm::find_if(body, [&](Operation &op) { return isProduct(&op); });
+  OpBuilder b(body.getTerminator());
+  if (p.stages == 2 && product != body.end())
+    b.setInsertionPointAfter(&*product);
+  return b;
 }
 
 void LoopRewriter::run() {
@@ -413,9 +427,9 @@ void LoopRewriter::run() {
   for (auto [arg, index] : llvm::zip(added, p.carried))
     map.map(p.loop.getRegionIterArg(index), arg);
   Operation *yield = p.loop.getBody()->getTerminator();
-  OpBuilder bottom(yield);
-  bool anyLate = startCopies(top, bottom, map, filled, when);
-  cta::AsyncCommitOp::create(anyLate ? bottom : top, loc);
+  OpBuilder bottom(yield), late = behindIndices();
+  bool anyLate = startCopies(top, late, map, filled, when);
+  cta::AsyncCommitOp::create(anyLate ? late : top, loc);
 
   // 2. What is carried on.
   for (auto [i, index] : llvm::enumerate(p.carried))
