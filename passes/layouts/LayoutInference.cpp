@@ -269,15 +269,21 @@ void LayoutInference::inferDot(DotOp op) {
   OperandWork work{workOf(op.getA()), workOf(op.getB())};
   DotLayouts layouts = inPlace ? *inPlace : chooseDotLayouts(op, coalescing.numWarps(), work);
   // Another product's result is multiplied in pairs, as it lies, and narrow elements in runs of
-  // what is read of them at once, if that moves less.
+  // what is read of them at once, if that moves less, or as little: what is read at once is widened
+  // at once.
   cta::LayoutAttr home = natural(op.getA());
   bool isChained = home && accumulators.contains(home);
   unsigned bytes = getElementBytes(op.getA().getType().getElementType());
   unsigned longest = isChained && bytes >= 4 ? 1 : longestRun(op);
+  double cost = costOfOperands(op, layouts);
+  bool hasRuns = isChained;
   for (unsigned run = 1; run <= longest; ++run)
-    if (auto inRuns = dotLayoutsFor(op, layouts.acc, run);
-        inRuns && costOfOperands(op, *inRuns) < costOfOperands(op, layouts))
-      layouts = *inRuns;
+    if (auto inRuns = dotLayoutsFor(op, layouts.acc, run))
+      if (double other = costOfOperands(op, *inRuns); hasRuns ? other < cost : other <= cost) {
+        layouts = *inRuns;
+        cost = other;
+        hasRuns = true;
+      }
   cta::LayoutAttr acc = get(layouts.acc), a = get(layouts.a), b = get(layouts.b);
   if (wantsStaging(op, layouts)) { // from wherever they are
     a = homeOr(op.getA());
