@@ -40,7 +40,7 @@ static bool changesElements(Operation *op) {
 static bool isOnlyMultiplied(Value v) {
   return !v.use_empty() && llvm::all_of(v.getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
-    if (isa<TransOp>(user) || changesElements(user))
+    if (isa<TransOp, ReshapeOp>(user) || changesElements(user))
       return isOnlyMultiplied(user->getResult(0));
     bool isProduct = isa<DotOp, cta::WarpgroupDotOp>(user) && use.getOperandNumber() != kDotAcc;
     return isProduct || isa<cta::StageOp>(user);
