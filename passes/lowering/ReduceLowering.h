@@ -72,9 +72,8 @@ struct ReduceLowering : ReduceWork {
   /// Whether the results of a warp side by side take fewer cycles than those of all warps.
   bool isCheaperByWarp(const Partials &partials);
   double cyclesOfPartials(const Partials &partials, unsigned bytes);
-  /// The distances of what lanes write, or read, as numbers of results.
+  /// How many results further lanes write, for each of their bits.
   llvm::SmallVector<int64_t> writtenSteps();
-  llvm::SmallVector<int64_t> readSteps();
   /// Results that lie side by side and that a thread has parts of, as far as it can write them,
   /// `bytes` each, at once.
   unsigned resultsAtOnce(const Partials &partials, unsigned bytes);

@@ -60,11 +60,6 @@ SmallVector<int64_t> ReduceLowering::writtenSteps() {
   return steps;
 }
 
-SmallVector<int64_t> ReduceLowering::readSteps() {
-  auto type = cast<RankedTensorType>(op.getResult(0).getType());
-  return stepsOf(cta::getLayout(type), Dim::lane(), type.getShape(), -1);
-}
-
 unsigned ReduceLowering::resultsAtOnce(const Partials &partials, unsigned bytes) {
   if (!partials.areByWarp)
     return 1;
@@ -87,38 +82,66 @@ unsigned ReduceLowering::resultsAtOnce(const Partials &partials, unsigned bytes)
   return run;
 }
 
+namespace {
+/// What a thread takes up: of how many results, and how many parts of each; and for each bit of
+/// the lanes, how many results and parts the others are further.
+struct Reads {
+  double rounds;
+  unsigned own;
+  SmallVector<int64_t> results, parts;
+};
+} // namespace
+
+/// Each thread for itself; lanes of one result share it out.
+static Reads readsAlone(ReduceWork &work, unsigned parts) {
+  auto type = cast<RankedTensorType>(work.op.getResult(0).getType());
+  const LinearLayout &to = cta::getLayout(type);
+  unsigned lanes = work.lanesToShare(parts);
+  Reads reads{1, parts >> llvm::popcount(lanes), stepsOf(to, Dim::lane(), type.getShape(), -1), {}};
+  for (int64_t step : stepsOf(to, Dim::reg(), type.getShape(), -1))
+    reads.rounds *= step ? 2 : 1;
+  int64_t share = reads.own;
+  for (unsigned bit = 0; bit < reads.results.size(); ++bit) {
+    bool shares = lanes >> bit & 1;
+    reads.parts.push_back(shares ? share : 0);
+    share *= shares ? 2 : 1;
+  }
+  return reads;
+}
+
+/// All threads share out the results, `threads` neighbours each.
+static Reads readsTogether(ReduceWork &work, unsigned parts, unsigned threads) {
+  double rounds = double(work.results()) * threads / work.numThreads;
+  Reads reads{std::max(rounds, 1.0), parts / threads, {}, {}};
+  for (unsigned lane = 1; lane < kLanes; lane *= 2) {
+    reads.results.push_back(lane < threads ? 0 : lane / threads % work.results());
+    reads.parts.push_back(lane < threads ? int64_t(reads.own) * lane : 0);
+  }
+  return reads;
+}
+
 double ReduceLowering::cyclesOfPartials(const Partials &partials, unsigned bytes) {
-  auto apart = [&](SmallVector<int64_t> steps) {
-    for (int64_t &step : steps)
-      step *= partials.areByWarp ? bytes : int64_t(bytes) * partials.warps;
-    return steps;
-  };
-  unsigned lanes = lanesToShare(partials.warps);
-  unsigned own = partials.warps >> llvm::popcount(lanes);
+  int64_t ofResult = partials.areByWarp ? 1 : partials.warps;
+  int64_t ofPart = partials.areByWarp ? partials.results : 1;
+  unsigned threads = threadsOfResult();
+  Reads reads =
+      threads ? readsTogether(*this, partials.warps, threads) : readsAlone(*this, partials.warps);
   unsigned run = resultsAtOnce(partials, bytes);
-  unsigned step = partials.areByWarp ? 1 : std::min(own, 16 / bytes);
-  SmallVector<int64_t> read = apart(readSteps());
-  unsigned share = own; // the first part that a lane takes up
-  for (unsigned bit = 0; lanes >> bit; ++bit)
-    if (lanes >> bit & 1) {
-      read[bit] ^= int64_t(bytes) * share * (partials.areByWarp ? partials.results : 1);
-      share *= 2;
-    }
-  auto type = cast<RankedTensorType>(op.getResult(0).getType());
-  unsigned results = 1;
-  for (int64_t one : stepsOf(cta::getLayout(type), Dim::reg(), type.getShape(), -1))
-    results *= one ? 2 : 1;
-  Cost cost;
-  double stores = double(acc.size()) / run, loads = double(results) * own / step;
-  cost.instructions = stores + loads;
-  cost.wavefronts = stores * wavefrontsOf(apart(writtenSteps()), run * bytes) +
-                    loads * wavefrontsOf(read, step * bytes);
+  unsigned step = partials.areByWarp ? 1 : std::min(reads.own, 16 / bytes);
+  SmallVector<int64_t> written = writtenSteps(), read;
+  for (int64_t &one : written)
+    one *= bytes * ofResult;
+  for (auto [result, part] : llvm::zip_equal(reads.results, reads.parts))
+    read.push_back(bytes * (result * ofResult + part * ofPart));
+  double stores = double(acc.size()) / run, loads = reads.rounds * reads.own / step;
+  Cost cost{stores + loads,
+            stores * wavefrontsOf(written, run * bytes) + loads * wavefrontsOf(read, step * bytes),
+            0};
   return cost.total(1);
 }
 
 bool ReduceLowering::isCheaperByWarp(const Partials &partials) {
-  if (!isa<RankedTensorType>(op.getResult(0).getType()) || partials.results == 1 ||
-      threadsOfResult())
+  if (!isa<RankedTensorType>(op.getResult(0).getType()) || partials.results == 1)
     return false;
   Partials byWarp = partials, byResult = partials;
   byWarp.areByWarp = true;

@@ -59,9 +59,7 @@ LogicalResult ReduceLowering::takeUpTogether(const Partials &partials, unsigned 
   for (int64_t round = 0; round < results(); round += atOnce) {
     places.push_back(round ? LLVM::AddOp::create(l.b, loc, mine, l.in.i32(round)).getResult()
                            : mine);
-    Value first = LLVM::MulOp::create(l.b, loc, places.back(), l.in.i32(partials.warps));
-    FailureOr<Registers> sum =
-        readParts(partials, LLVM::AddOp::create(l.b, loc, first, skipped), own);
+    FailureOr<Registers> sum = readParts(partials, placeOf(partials, places.back(), skipped), own);
     if (failed(sum))
       return failure();
     sums.push_back(std::move(*sum));

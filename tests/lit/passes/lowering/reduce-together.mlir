@@ -9,9 +9,10 @@
 module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 8>} {
 // CHECK-LABEL: llvm.func{{.*}} @quotients
 // CHECK: nvvm.barrier0
-// Four threads have two of the eight parts of a result each: one combination, then
-// two butterflies of either value.
-// CHECK-COUNT-2: llvm.load {{.*}} -> vector<2xi32>
+// Four threads have two of the eight parts of a result each, which lie by warp: one
+// combination, then two butterflies of either value.
+// CHECK-COUNT-4: llvm.load {{.*}} : !llvm.ptr<3> -> i32
+// CHECK-NOT: llvm.load
 // CHECK-COUNT-4: nvvm.shfl.sync {{.*}}bfly
 // CHECK-NOT: nvvm.shfl
 // CHECK: llvm.inline_asm {{.*}}st.shared.b32
