@@ -18,7 +18,8 @@
 // and spills all else.
 //
 // Straight code of so many threads that two programs have room only with few registers each gets
-// a bound of two, if it can do with those.
+// a bound of two, if it can do with those; so do loops that load once a turn, of which a program
+// alone would wait for every load, if another has room.
 //
 // A bound that comes with the kernel, because the number of its warps was chosen for so many
 // programs or they run in step, goes if it leaves far fewer registers than single values take, or
@@ -226,6 +227,19 @@ static bool makesRoomForAnother(const Function &kernel, int threads, const tile:
   return needed > left && needed <= tuningOf(target).boundStraightRegisters * left;
 }
 
+/// Whether a program of `kernel` would have its multiprocessor alone for its registers, but could
+/// do with few enough to share it.
+static bool couldShare(const Function &kernel, int threads, const tile::Target &target,
+                       int sharedBytes) {
+  auto programs = [&](int registers) {
+    return tile::occupancyOf(target.multiprocessor, threads, registers, sharedBytes).programs;
+  };
+  int64_t left = mostRegistersOfThread(target, 2 * threads);
+  int needed = fewestRegisters(kernel);
+  return programs(needed) == 1 && programs(int(left)) > 1 &&
+         needed <= tuningOf(target).boundFewestRegisters * double(left);
+}
+
 void tile::setLaunchBound(Function &kernel, const Target &target, int sharedBytes) {
   int threads = 0;
   bool hasThreads =
@@ -254,8 +268,13 @@ void tile::setLaunchBound(Function &kernel, const Target &target, int sharedByte
   auto loadsInTurns = [&](const BasicBlock &block) {
     return loops.getLoopFor(&block) && count_if(block, loadsGlobal) > 1;
   };
-  if (hasRules || none_of(kernel, loadsInTurns))
+  if (hasRules)
     return;
+  if (none_of(kernel, loadsInTurns)) {
+    if (loops.begin() != loops.end() && couldShare(kernel, threads, target, sharedBytes))
+      kernel.addFnAttr("nvvm.minctasm", "2");
+    return;
+  }
   int needed = estimateRegisters(kernel, Loads::AsWritten);
   if (estimateRegisters(kernel, Loads::Late) >= needed)
     return; // nothing to save
