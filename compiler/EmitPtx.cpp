@@ -4,6 +4,7 @@
 #include "compiler/CarriedBits.h"
 #include "compiler/Divisors.h"
 #include "compiler/LaunchBound.h"
+#include "compiler/LoadFences.h"
 #include "compiler/ShortIntegers.h"
 #include "devicelib/DeviceLibrary.h"
 #include "ir/TileDialect.h"
@@ -334,8 +335,10 @@ void PtxEmitter::optimize(Module &module, const tile::Target &target, const Emit
   for (Function &f : module)
     widenShortIntegers(f);
   for (Function &f : module)
-    if (f.getCallingConv() == CallingConv::PTX_Kernel)
+    if (f.getCallingConv() == CallingConv::PTX_Kernel) {
+      groupLoads(f, target);
       setLaunchBound(f, target, options.sharedBytes);
+    }
 }
 
 bool PtxEmitter::emit(Module &module, const tile::Target &target, const EmitOptions &options,

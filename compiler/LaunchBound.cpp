@@ -25,162 +25,18 @@
 // programs or they run in step, goes if it leaves far fewer registers than single values take, or
 // all of them. Where some warps only copy, it becomes one of one block.
 //
-// The estimate: SSA liveness over an order in which accesses stand as written and all
-// else just before its first use, as the assembler would sink it.
-//
 //===----------------------------------------------------------------------===//
 #include "compiler/LaunchBound.h"
+#include "compiler/RegisterEstimate.h"
 #include "passes/facts/Registers.h"
-#include "passes/lowering/instructions/PtxText.h"
 #include "target/Tuning.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/Module.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
-
-namespace {
-
-StringRef inlinePtx(const Instruction &i) {
-  auto *call = dyn_cast<CallInst>(&i);
-  auto *text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
-  return text ? StringRef(text->getAsmString()) : StringRef();
-}
-
-bool loadsGlobal(const Instruction &i) {
-  if (auto *load = dyn_cast<LoadInst>(&i))
-    return load->getPointerAddressSpace() == 1;
-  return tile::ptx::loadsGlobal(inlinePtx(i));
-}
-
-/// Whether the registers are dealt out by other rules: matrix instructions want theirs
-/// in place, a call has a frame.
-bool hasOwnRules(const Instruction &i) {
-  if (tile::ptx::hasRegisterRules(inlinePtx(i)))
-    return true;
-  auto *call = dyn_cast<CallInst>(&i);
-  if (!call || call->isInlineAsm())
-    return false;
-  const Function *callee = call->getCalledFunction();
-  return !callee || !callee->isIntrinsic() || callee->getName().contains("mma");
-}
-
-/// Registers that `value` takes. Predicates have their own; parameters of the kernel
-/// lie in constant memory.
-int registers(const Value &value, const DataLayout &layout) {
-  Type *type = value.getType();
-  if (!isa<Instruction>(value) || type->isVoidTy() || type->isIntegerTy(1))
-    return 0;
-  if (auto *group = dyn_cast<StructType>(type)) {
-    int sum = 0;
-    for (Type *element : group->elements())
-      sum += divideCeil(layout.getTypeSizeInBits(element).getFixedValue(), 32);
-    return sum;
-  }
-  return int(divideCeil(layout.getTypeSizeInBits(type).getFixedValue(), 32));
-}
-
-enum class Loads { AsWritten, Late, InPlace };
-
-/// The instructions of `block` without its phis: what touches memory stands as written
-/// (loads from global memory if `loads` says so), all else just before the first that
-/// needs it. `InPlace`: all as it is written.
-SmallVector<const Instruction *> sunk(const BasicBlock &block, Loads loads) {
-  SetVector<const Instruction *> order;
-  if (loads == Loads::InPlace) {
-    for (const Instruction &i : make_range(block.getFirstNonPHIIt(), block.end()))
-      order.insert(&i);
-    return order.takeVector();
-  }
-  auto place = [&](const Instruction &root) {
-    SmallVector<std::pair<const Instruction *, unsigned>> path = {{&root, 0}};
-    while (!path.empty()) {
-      auto &[at, next] = path.back();
-      if (next == at->getNumOperands()) {
-        order.insert(at);
-        path.pop_back();
-        continue;
-      }
-      auto *operand = dyn_cast<Instruction>(at->getOperand(next++));
-      if (operand && operand->getParent() == &block && !isa<PHINode>(operand) &&
-          !order.contains(operand))
-        path.push_back({operand, 0});
-    }
-  };
-  auto staysBehind = [&](const Instruction &i) {
-    return any_of(i.users(), [&](const User *user) {
-      auto *use = cast<Instruction>(user);
-      return use->getParent() != &block || isa<PHINode>(use);
-    });
-  };
-  auto staysInPlace = [&](const Instruction &i) {
-    return (i.mayHaveSideEffects() || i.mayReadFromMemory()) &&
-           !(loads == Loads::Late && loadsGlobal(i));
-  };
-  auto body = make_range(block.getFirstNonPHIIt(), block.getTerminator()->getIterator());
-  for (const Instruction &i : make_filter_range(body, staysInPlace))
-    place(i);
-  for (const Instruction &i : make_filter_range(body, staysBehind))
-    place(i);
-  place(*block.getTerminator());
-  return order.takeVector();
-}
-
-/// The values that live on behind each block.
-DenseMap<const BasicBlock *, DenseSet<const Value *>> liveOut(const Function &kernel) {
-  DenseMap<const BasicBlock *, DenseSet<const Value *>> live;
-  for (const Instruction &value : instructions(kernel)) {
-    SmallVector<const BasicBlock *> behind;
-    auto before = [&](const BasicBlock *block) { append_range(behind, predecessors(block)); };
-    for (const Use &use : value.uses()) {
-      auto *user = cast<Instruction>(use.getUser());
-      if (auto *phi = dyn_cast<PHINode>(user))
-        behind.push_back(phi->getIncomingBlock(use));
-      else if (user->getParent() != value.getParent())
-        before(user->getParent());
-    }
-    while (!behind.empty()) {
-      const BasicBlock *block = behind.pop_back_val();
-      if (live[block].insert(&value).second && block != value.getParent())
-        before(block);
-    }
-  }
-  return live;
-}
-
-/// Registers (of 32 bits) that a thread needs at the widest point of `kernel`.
-int estimateRegisters(const Function &kernel, Loads loads) {
-  const DataLayout &layout = kernel.getParent()->getDataLayout();
-  auto behind = liveOut(kernel);
-  int widest = 0;
-  for (const BasicBlock &block : kernel) {
-    DenseSet<const Value *> &live = behind[&block];
-    int now = 0;
-    for (const Value *value : live)
-      now += registers(*value, layout);
-    widest = std::max(widest, now);
-    SmallVector<const Instruction *> order = sunk(block, loads);
-    for (const Instruction *i : reverse(order)) {
-      int result = registers(*i, layout);
-      if (live.erase(i))
-        now -= result;
-      else
-        widest = std::max(widest, now + result);
-      for (const Value *operand : i->operand_values())
-        if (isa<Instruction>(operand) && live.insert(operand).second)
-          now += registers(*operand, layout);
-      widest = std::max(widest, now);
-    }
-  }
-  return widest;
-}
-
-} // namespace
+using namespace tile;
 
 /// Registers that a thread needs in the better of two orders: with what is not an access just
 /// before its use, or as written.

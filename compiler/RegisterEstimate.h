@@ -1,0 +1,48 @@
+//===- RegisterEstimate.h - registers that a kernel would take -*- C++ -*-===//
+//
+// Of kernels as the back end gets them: SSA liveness over an order in which accesses stand as
+// written and all else just before its first use, as the assembler would sink it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_COMPILER_REGISTERESTIMATE_H
+#define TILE_COMPILER_REGISTERESTIMATE_H
+
+#include "llvm/ADT/SmallVector.h"
+
+namespace llvm {
+class BasicBlock;
+class DataLayout;
+class Function;
+class Instruction;
+class Value;
+} // namespace llvm
+
+namespace tile {
+
+bool loadsGlobal(const llvm::Instruction &i);
+
+/// Whether the registers are dealt out by other rules: matrix instructions want theirs
+/// in place, a call has a frame.
+bool hasOwnRules(const llvm::Instruction &i);
+
+/// Registers that `value` takes. Predicates have their own; parameters of the kernel
+/// lie in constant memory.
+int registersOf(const llvm::Value &value, const llvm::DataLayout &layout);
+
+enum class Loads { AsWritten, Late, InPlace };
+
+/// The instructions of `block` without its phis: what touches memory stands as written
+/// (loads from global memory if `loads` says so), all else just before the first that
+/// needs it. `InPlace`: all as it is written.
+llvm::SmallVector<const llvm::Instruction *> sunk(const llvm::BasicBlock &block, Loads loads);
+
+/// Registers (of 32 bits) that a thread needs at the widest point of `kernel`.
+int estimateRegisters(const llvm::Function &kernel, Loads loads);
+
+/// What lives before each instruction of `order`, all instructions of the one block of a kernel.
+llvm::SmallVector<int> liveBefore(llvm::ArrayRef<const llvm::Instruction *> order,
+                                  const llvm::DataLayout &layout);
+
+} // namespace tile
+
+#endif // TILE_COMPILER_REGISTERESTIMATE_H
