@@ -164,6 +164,11 @@ struct Sorter {
 Tensor Sorter::smallerOrLarger(const Tensor &v, const Tensor &p, Tensor isRight,
                                const std::optional<Tensor> &isDown, bool descending) {
   Tensor isLarger = isDown ? s.arithmetic(BinaryOp::Xor, isRight, *isDown) : isRight;
+  if (v.type.bitWidth() > 32) { // extrema would be a comparison each
+    Tensor isLess = s.compareSame(CompareOp::Lt, v, p);
+    Tensor stays = s.arithmetic(BinaryOp::Xor, isLess, isLarger);
+    return !isDown && descending ? s.select(stays, p, v) : s.select(stays, v, p);
+  }
   Tensor larger = s.minMax(MinMax::Max, v, p, /*propagateNan=*/false);
   Tensor smaller = s.minMax(MinMax::Min, v, p, /*propagateNan=*/false);
   return !isDown && descending ? s.select(isLarger, smaller, larger)
