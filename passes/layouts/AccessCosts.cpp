@@ -68,6 +68,11 @@ unsigned Coalescing::numAccesses(Operation *op, cta::LayoutAttr layout) const {
                                              : unsigned(l.inSize(Dim::reg())) / vector;
 }
 
+unsigned Coalescing::numCopies(Operation *op, cta::LayoutAttr layout) const {
+  const LinearLayout &l = layout.getLayout();
+  return unsigned(l.inSize(Dim::reg())) / vectorFor(op, l);
+}
+
 bool Coalescing::hasEqualRuns(Operation *op) const {
   return llvm::any_of(accesses.find(op)->second.runs, [](int64_t run) { return run > 1; });
 }

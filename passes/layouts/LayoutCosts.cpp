@@ -120,9 +120,11 @@ static lowering::Cost costOfStaging(cta::StageOp stage, const LinearLayout &hold
   return lowering::stageCost(holders, cheapestImage(holders, type, target), element, target);
 }
 
-/// A wavefront for each line of 128 bytes, or each access where that is less.
+/// A wavefront for each line of 128 bytes, or each access where that is less. Equal numbers are
+/// copied like others.
 static lowering::Cost costOfLoading(LoadOp load, cta::LayoutAttr layout, Coalescing &coalescing) {
-  double accesses = coalescing.numAccesses(load, layout);
+  double accesses = willComeFromRing(load, coalescing) ? coalescing.numCopies(load, layout)
+                                                       : coalescing.numAccesses(load, layout);
   double bytes = kLanes * coalescing.vectorFor(load, layout.getLayout()) *
                  getElementBytes(getElementType(load.getType()));
   return {accesses, accesses * std::max(bytes / kLineBytes, 1.0), 0};

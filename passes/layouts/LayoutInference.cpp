@@ -148,9 +148,7 @@ cta::LayoutAttr LayoutInference::layoutBesideSums(LoadOp load) const {
   return homeOfSums(load.getResult(), reach::kOperands, budget);
 }
 
-/// Whether a block of more than a row will be copied to shared memory ahead of the products of its
-/// loop (tile-pipeline-loads), and read from there in any layout: then only its copies count.
-static bool willComeFromRing(LoadOp load, Coalescing &coalescing) {
+bool tile::willComeFromRing(LoadOp load, Coalescing &coalescing) {
   constexpr unsigned kLeastCopied = 4;
   RankedTensorType type = blockType(load.getResult());
   bool isRow = llvm::count_if(type.getShape(), [](int64_t size) { return size > 1; }) < 2;
@@ -170,10 +168,14 @@ cta::LayoutAttr LayoutInference::layoutWhereRepeated(LoadOp load, unsigned &budg
       wantedByUsers(load.getResult(), /*accesses=*/false, reach::kUsers, budget);
   if (!layout && coalescing.isRepeated(load))
     layout = layoutOfProduct(type.getShape());
+  if (!layout)
+    return {};
   unsigned best = coalescing.numAccesses(load, coalescing.anchor(load));
-  unsigned most =
-      willComeFromRing(load, coalescing) ? best : std::max(mostRepeatedLoads(load), best);
-  return layout && coalescing.numAccesses(load, layout) <= most ? layout : cta::LayoutAttr();
+  // Equal numbers are copied like others.
+  bool isGood = willComeFromRing(load, coalescing) ? coalescing.numCopies(load, layout) <= best
+                                                   : coalescing.numAccesses(load, layout) <=
+                                                         std::max(mostRepeatedLoads(load), best);
+  return isGood ? layout : cta::LayoutAttr();
 }
 
 void LayoutInference::inferMemory(Operation *op) {

@@ -130,6 +130,10 @@ private:
 /// expand_dims, reshape, trans) gives `result` without moving data.
 layout::LinearLayout operandLayoutFor(mlir::Operation *op, const layout::LinearLayout &result);
 
+/// Whether a block of more than a row will be copied to shared memory ahead of the products of its
+/// loop (tile-pipeline-loads), and read from there in any layout: then only its copies count.
+bool willComeFromRing(LoadOp load, Coalescing &coalescing);
+
 } // namespace tile
 
 #endif // TILE_PASSES_LAYOUTS_LAYOUTINFERENCE_H
