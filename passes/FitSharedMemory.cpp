@@ -352,8 +352,9 @@ private:
     // before those that compute have begun.
     bool missLoops = ringsMissLoops(module), overlapped = overlaps(module);
     int64_t copied = bytesOfSlots(module);
-    bool isForNothing =
-        cta::threadsOf(module) == kWarpgroupThreads && mayLeaveEarly(module) && !hasScores(module);
+    bool isForNothing = !hasScores(module) && (cta::threadsOf(module) == kWarpgroupThreads
+                                                   ? mayLeaveEarly(module)
+                                                   : mayLeaveForWhatIsLoaded(module));
     module.walk([&](cta::RingOp ring) {
       int32_t stages = ring.getStages();
       for (Operation *user : ring->getUsers())

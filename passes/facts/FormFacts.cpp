@@ -101,7 +101,25 @@ static bool differsByProgram(Value v) {
   return false;
 }
 
-bool tile::mayLeaveEarly(ModuleOp module) {
+/// Whether a load of the kernel decides `v`.
+static bool dependsOnLoad(Value v) {
+  SmallVector<Value> work{v};
+  DenseSet<Value> seen;
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (!op || !seen.insert(next).second)
+      continue;
+    if (isa<LoadOp>(op))
+      return true;
+    llvm::append_range(work, op->getOperands());
+  }
+  return false;
+}
+
+/// Whether all products stand in loops behind a branch that does nothing else, with a condition
+/// that `decides`.
+static bool areBehindBranches(ModuleOp module, function_ref<bool(Value)> decides) {
   auto isEmpty = [](Region &region) {
     return region.empty() || region.front().without_terminator().empty();
   };
@@ -112,10 +130,16 @@ bool tile::mayLeaveEarly(ModuleOp module) {
                 bool isBehind =
                     branch &&
                     (isEmpty(branch.getThenRegion()) || isEmpty(branch.getElseRegion())) &&
-                    differsByProgram(branch.getCondition());
+                    decides(branch.getCondition());
                 return isBehind ? WalkResult::advance() : WalkResult::interrupt();
               })
               .wasInterrupted();
+}
+
+bool tile::mayLeaveEarly(ModuleOp module) { return areBehindBranches(module, differsByProgram); }
+
+bool tile::mayLeaveForWhatIsLoaded(ModuleOp module) {
+  return areBehindBranches(module, dependsOnLoad);
 }
 
 bool tile::turnFewTimes(ModuleOp module) {
