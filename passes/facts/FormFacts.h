@@ -37,8 +37,8 @@ bool needsResultsInTurn(mlir::ModuleOp module);
 /// Whether programs may leave before all loops that multiply. Of a grid that is larger than what
 /// there is to do, most only start and end, and take the longer for it the larger they are.
 bool mayLeaveEarly(mlir::ModuleOp module);
-/// The same for programs that a number which each loads tells so. One that comes after others in its
-/// thread block waits for that load, and has nothing else to do meanwhile.
+/// The same for programs that a number which each loads tells so. One that comes after others in
+/// its thread block waits for that load, and has nothing else to do meanwhile.
 bool mayLeaveForWhatIsLoaded(mlir::ModuleOp module);
 /// Whether all loops that multiply turn so seldom that nothing is copied long before its turn.
 bool turnFewTimes(mlir::ModuleOp module);
