@@ -80,7 +80,9 @@ void tile::buildCtaSteps(OpPassManager &pm) {
   pm.addPass(createOverlapDotsPass());
   // After sharing: what this pass computes twice must stay twice.
   pm.addPass(createNarrowLiveRangesPass());
-  // Behind it: what still does not fit goes to shared memory.
+  // Behind it: what is computed again is not loaded again.
+  pm.addPass(createGroupLoadsPass());
+  // What still does not fit goes to shared memory.
   pm.addPass(createKeepOperandsSharedPass());
   // Scratch needs final layouts; barriers need final scratch offsets.
   pm.addPass(createAllocateScratchPass());

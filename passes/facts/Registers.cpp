@@ -105,6 +105,22 @@ int64_t tile::registersDuringDots(func::FuncOp kernel) {
   return most;
 }
 
+int64_t tile::registersAcross(Operation *op) {
+  int64_t registers = 0;
+  auto count = [&](ValueRange values) {
+    for (Value v : values)
+      if (isHeld(v) && isLiveAcross(v, op))
+        registers += packedRegistersOf(v.getType());
+  };
+  for (Operation *inside = op; inside && !isa<func::FuncOp>(inside);
+       inside = inside->getParentOp()) {
+    count(inside->getBlock()->getArguments());
+    for (Operation &other : *inside->getBlock())
+      count(other.getResults());
+  }
+  return registers;
+}
+
 int64_t tile::registersDuringProducts(func::FuncOp kernel) {
   return mostDuringProducts(kernel, llvm::IsaPred<cta::WarpgroupDotOp>, registersOf);
 }

@@ -116,8 +116,9 @@ struct Operand {
       most = std::max(most, packedRegistersOf(convert->getResult(0).getType()));
     return most;
   }
-  /// Puts the block to shared memory once, and lets each product read it there.
-  void keep();
+  /// Puts the block to shared memory once, and lets each product read it there. A thread may hold
+  /// `most` registers of blocks meanwhile.
+  void keep(int64_t most);
 };
 
 struct KeepOperandsSharedPass : tile::impl::KeepOperandsSharedPassBase<KeepOperandsSharedPass> {
@@ -127,21 +128,19 @@ struct KeepOperandsSharedPass : tile::impl::KeepOperandsSharedPassBase<KeepOpera
 } // namespace
 
 /// Behind the loads that follow: it waits for what it stores, and they would, too. As long as a
-/// thread has room for all of them at once, in half of its registers: the rest is at work.
-static Operation *behindLoads(Value source, ArrayRef<cta::ConvertLayoutOp> converts) {
+/// thread has room for all of them at once, beside what else it holds: `most` registers.
+static Operation *behindLoads(Value source, ArrayRef<cta::ConvertLayoutOp> converts, int64_t most) {
   Operation *def = source.getDefiningOp();
   if (!def)
     return nullptr;
   Operation *last = def;
-  int64_t held = packedRegistersOf(source.getType());
   for (Operation *op = def->getNextNode(); op; op = op->getNextNode()) {
     if (llvm::any_of(converts, [&](cta::ConvertLayoutOp c) { return op->isAncestor(c); }))
       break;
     auto load = dyn_cast<LoadOp>(op);
     if (!load)
       continue;
-    held += packedRegistersOf(load.getType());
-    if (2 * held > kMaxRegisters)
+    if (registersAcross(load) + packedRegistersOf(load.getType()) > most)
       break;
     last = op;
   }
@@ -198,10 +197,10 @@ static void collectUses(Value v, SmallVector<OpOperand *> &uses) {
       uses.push_back(&use);
 }
 
-void Operand::keep() {
+void Operand::keep(int64_t most) {
   OpBuilder b(source.getContext());
   b.setInsertionPointAfterValue(source);
-  if (Operation *last = behindLoads(source, converts))
+  if (Operation *last = behindLoads(source, converts, most))
     b.setInsertionPointAfter(last);
   Value staged = cta::StageOp::create(b, source.getLoc(), buffer, source);
   for (cta::ConvertLayoutOp convert : converts) {
@@ -236,8 +235,9 @@ static SmallVector<Operand> operandsOf(func::FuncOp kernel) {
   return operands;
 }
 
-/// Keeps `operands`, as long as three quarters of the programs or more run at once.
-static void keepThatFit(ModuleOp module, MutableArrayRef<Operand> operands) {
+/// Keeps `operands`, as long as three quarters of the programs or more run at once. A thread has
+/// room for `most` registers of blocks.
+static void keepThatFit(ModuleOp module, MutableArrayRef<Operand> operands, int64_t most) {
   DenseSet<Operation *> replaced;
   int64_t kept = 0;
   auto bytes = [&] {
@@ -262,7 +262,7 @@ static void keepThatFit(ModuleOp module, MutableArrayRef<Operand> operands) {
     kept = before;
   }
   for (Operand *operand : fitting)
-    operand->keep();
+    operand->keep(most);
 }
 
 void KeepOperandsSharedPass::runOnOperation() {
@@ -281,7 +281,7 @@ void KeepOperandsSharedPass::runOnOperation() {
            << most;
     if (registers + others > most) {
       SmallVector<Operand> operands = operandsOf(kernel);
-      keepThatFit(module, operands);
+      keepThatFit(module, operands, most - others);
     }
   }
 }

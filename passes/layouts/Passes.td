@@ -92,6 +92,30 @@ def SinkConversionsPass : TilePass<"tile-sink-conversions", "::mlir::ModuleOp"> 
   let counts = [Count<"conversionsSunk", "conversions behind loads">];
 }
 
+def GroupLoadsPass : TilePass<"tile-group-loads", "::mlir::ModuleOp"> {
+  let summary = "loads start before what waits for other loads";
+  let description = [{
+    - **Needs**: a laid-out kernel with products by matrix instructions of warps, loops scheduled.
+    - **Guarantees**: a block that threads load into registers is loaded, with its addresses, before
+      the first operation behind the loads in front of it that waits for one of those, or for other
+      threads, as long as no thread holds more registers so than the kernel's blocks take where they
+      take most. So several loads wait at once.
+    - **Never**: moves a load across what writes memory, a branch or a loop; nor one that is volatile
+      or whose address is itself loaded there.
+
+    ```
+      %a = tile.load %p                 %a = tile.load %p
+      %m = arith.select %c, %a, %z  =>  %b = tile.load %q
+      %b = tile.load %q                 %m = arith.select %c, %a, %z
+    ```
+    The assembler would do the same where registers abound. Where they do not it stays with
+    the order of the text, and moves nothing across barriers.
+  }];
+  let counts = [
+    Count<"loadsMoved", "loads that start before what waits for others">
+  ];
+}
+
 def KeepOperandsSharedPass : TilePass<"tile-keep-operands-shared", "::mlir::ModuleOp"> {
   let summary = "operands of products stay in shared memory until they are needed";
   let description = [{

@@ -6,13 +6,22 @@
 using namespace mlir;
 using namespace tile;
 
-/// Whether `op` writes an operand, a fence and a barrier behind it.
-static bool writesOperand(Operation *op) {
+namespace {
+/// Who reads what an operation writes for a product, behind its barrier.
+enum class Readers { None, Products, Threads };
+} // namespace
+
+/// Of an operand that is written; products need a fence, too.
+static Readers readersOf(Operation *op) {
   if (isa<cta::FillOp>(op))
-    return true;
+    return Readers::Products;
   auto stage = dyn_cast<cta::StageOp>(op);
-  return stage && !stage->use_empty() &&
-         llvm::all_of(stage->getUsers(), llvm::IsaPred<cta::WarpgroupDotOp>);
+  if (!stage || stage->use_empty())
+    return Readers::None;
+  if (llvm::all_of(stage->getUsers(), llvm::IsaPred<cta::WarpgroupDotOp>))
+    return Readers::Products;
+  return llvm::all_of(stage->getUsers(), llvm::IsaPred<cta::ReadOp>) ? Readers::Threads
+                                                                     : Readers::None;
 }
 
 /// Whether threads pass `op` without shared memory and without each other.
@@ -22,10 +31,11 @@ static bool isApart(Operation *op) {
 }
 
 Operation *tile::meetsLater(Operation *op) {
-  if (!writesOperand(op))
+  Readers readers = readersOf(op);
+  if (readers == Readers::None)
     return nullptr;
   for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
-    if (writesOperand(next))
+    if (readersOf(next) == readers)
       return next;
     if (!isApart(next))
       return nullptr;

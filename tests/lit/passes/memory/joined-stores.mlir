@@ -56,6 +56,28 @@ module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kerne
     return
   }
 
+  // So where the threads read both: one barrier, which needs no fence.
+  // CHECK-LABEL: llvm.func @read_by_threads(
+  // CHECK: stmatrix
+  // CHECK-NOT: {{fence|nvvm.barrier}}
+  // CHECK: stmatrix
+  // CHECK-NOT: fence
+  // CHECK: nvvm.barrier
+  // CHECK-NOT: {{fence|nvvm.barrier}}
+  // CHECK: llvm.return
+  func.func @read_by_threads(%x: f16, %to: !tile.ptr<f16>) {
+    %p = tile.splat %to : !tile.ptr<f16> -> tensor<64x64x!tile.ptr<f16>, #acc>
+    %v = tile.splat %x : f16 -> tensor<64x64xf16, #acc>
+    %a = cta.stage %v {cta.scratch_offset = 0 : i32} : tensor<64x64xf16, #acc> -> !tile
+    %w = arith.addf %v, %v : tensor<64x64xf16, #acc>
+    %b = cta.stage %w {cta.scratch_offset = 8192 : i32} : tensor<64x64xf16, #acc> -> !tile
+    %ra = cta.read %a : !tile -> tensor<64x64xf16, #acc>
+    %rb = cta.read %b : !tile -> tensor<64x64xf16, #acc>
+    %s = arith.addf %ra, %rb : tensor<64x64xf16, #acc>
+    tile.store %p, %s : tensor<64x64x!tile.ptr<f16>, #acc>
+    return
+  }
+
   // A product between two of them reads the first: each is met for by itself.
   // CHECK-LABEL: llvm.func @product_between(
   // CHECK: fence.proxy.async
