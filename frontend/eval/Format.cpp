@@ -273,7 +273,7 @@ static Result formatInteger(const llvm::APInt &value, const Spec &spec) {
 
 static Result formatText(const PyValue &value, const Spec &spec) {
   if (spec.type && spec.type != 's')
-    return doesNotApply(spec, "`" + typeName(value) + "`");
+    return doesNotApply(spec, formatted("`{}`", typeName(value)));
   if (spec.sign || spec.alternate || spec.grouping || spec.align == '=')
     return fail("a sign, `#`, `=` or a separator cannot be used with text", "ValueError");
   std::string out = str(value);
