@@ -5,7 +5,8 @@
 // doubles with Python's floor division and modulo.
 //
 //===----------------------------------------------------------------------===//
-#include "frontend/eval/Operators.h"
+#include "frontend/eval/FloorDivision.h"
+#include "frontend/eval/PercentFormat.h"
 #include "frontend/eval/WorkMeter.h"
 #include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
@@ -170,14 +171,6 @@ static Result integerBinary(ast_op op, const PyValue &lhsValue, const PyValue &r
 // Floats
 //===----------------------------------------------------------------------===//
 
-/// x - floor(x / y) * y without the rounding of the quotient.
-static double floorModulo(double x, double y) {
-  double remainder = std::fmod(x, y);
-  if (remainder == 0)
-    return std::copysign(0.0, y);
-  return (remainder < 0) != (y < 0) ? remainder + y : remainder;
-}
-
 static Result floatPower(double base, double exponent) {
   if (base == 0 && exponent < 0)
     return fail("0.0 cannot be raised to a negative power", "ZeroDivisionError");
@@ -203,10 +196,8 @@ static Result floatBinary(ast_op op, double lhs, double rhs) {
     return PyValue::number(lhs * rhs);
   case ast_op::Div:
     return PyValue::number(lhs / rhs);
-  case ast_op::FloorDiv: {
-    double quotient = (lhs - floorModulo(lhs, rhs)) / rhs;
-    return PyValue::number(std::round(quotient));
-  }
+  case ast_op::FloorDiv:
+    return PyValue::number(floorQuotient(lhs, rhs));
   case ast_op::Mod:
     return PyValue::number(floorModulo(lhs, rhs));
   case ast_op::Pow:
@@ -219,64 +210,6 @@ static Result floatBinary(ast_op op, double lhs, double rhs) {
 //===----------------------------------------------------------------------===//
 // Strings and containers
 //===----------------------------------------------------------------------===//
-
-/// Flags and widths of `%` formats, in the order of format specifications: `-` is to the left, and
-/// more than `0`.
-static std::string alignedSpec(llvm::StringRef spec) {
-  llvm::StringRef flags =
-      spec.take_while([](char c) { return llvm::StringRef("+- #0").contains(c); });
-  std::string out = flags.contains('-') ? "<" : "";
-  for (char flag : {'+', ' ', '#', '0'})
-    if (flags.contains(flag) && !(flag == ' ' && flags.contains('+')) &&
-        !(flag == '0' && flags.contains('-')))
-      out += flag;
-  return out + spec.drop_front(flags.size()).str();
-}
-
-/// `"..." % value`.
-static Result percentFormat(const std::string &text, const PyValue &value) {
-  std::vector<PyValue> single = {value};
-  llvm::ArrayRef<PyValue> values = single;
-  if (value.is(Kind::Tuple))
-    values = value.elements();
-  std::string out;
-  size_t used = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += text[i];
-      continue;
-    }
-    size_t end = text.find_first_not_of("0123456789.+- #", i + 1);
-    if (end == std::string::npos)
-      return fail("incomplete format after `%`", "ValueError");
-    std::string spec = text.substr(i + 1, end - i - 1);
-    char conversion = text[end];
-    i = end;
-    if (conversion == '%') {
-      out += '%';
-      continue;
-    }
-    if (used == values.size())
-      return fail("not enough values for the format string");
-    PyValue item = values[used++];
-    if (conversion == 's' || conversion == 'r') {
-      item = PyValue::string(conversion == 's' ? str(item) : repr(item));
-      spec = (!spec.empty() && spec[0] == '-') ? "<" + spec.substr(1)
-             : spec.empty()                    ? ""
-                                               : ">" + spec;
-    } else {
-      spec = alignedSpec(spec) + (conversion == 'i' || conversion == 'u' ? 'd' : conversion);
-    }
-    Result piece = format(item, spec);
-    if (!piece)
-      return piece;
-    if (auto error = Work::append(out, piece->asStr()))
-      return error;
-  }
-  if (used != values.size() && value.is(Kind::Tuple))
-    return fail("more values than the format string uses");
-  return PyValue::string(out);
-}
 
 static Result repeat(const PyValue &sequence, const PyValue &times) {
   std::optional<int64_t> count = times.toInt64();

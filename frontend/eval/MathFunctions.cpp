@@ -49,11 +49,13 @@ static Result needReal(StringRef name, const PyValue &value, double &out) {
   return PyValue();
 }
 
-/// A finite argument with a result that is not a number is outside the domain.
-static Result realResult(StringRef name, double result, bool finiteArguments) {
-  if (finiteArguments && std::isnan(result))
+/// A result that is not a number where the arguments are numbers is outside the domain, an infinite
+/// one of finite arguments is an overflow.
+static Result realResult(StringRef name, double result, llvm::ArrayRef<double> arguments) {
+  bool finite = llvm::all_of(arguments, [](double x) { return std::isfinite(x); });
+  if (std::isnan(result) && llvm::none_of(arguments, [](double x) { return std::isnan(x); }))
     return fail(formatted("the argument is outside the domain of `math.{}`", name), "ValueError");
-  if (finiteArguments && std::isinf(result))
+  if (finite && std::isinf(result))
     return fail(formatted("the result of `math.{}` is not finite", name), "OverflowError");
   return PyValue::number(result);
 }
@@ -206,7 +208,7 @@ std::optional<Result> callMath(StringRef name, const CallArgs &args) {
     double x;
     if (Result ok = readReal(name, args, x); !ok)
       return ok;
-    return realResult(name, entry.fn(x), std::isfinite(x));
+    return realResult(name, entry.fn(x), {x});
   }
   for (const RealFunction2 &entry : realFunctions2) {
     if (entry.name != name)
@@ -219,7 +221,7 @@ std::optional<Result> callMath(StringRef name, const CallArgs &args) {
       return ok;
     if (Result ok = needReal(name, r[1], y); !ok)
       return ok;
-    return realResult(name, entry.fn(x, y), std::isfinite(x) && std::isfinite(y));
+    return realResult(name, entry.fn(x, y), {x, y});
   }
   return std::nullopt;
 }

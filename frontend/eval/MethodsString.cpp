@@ -105,7 +105,13 @@ static Result split(Evaluator &, const PyValue &self, const CallArgs &args) {
   llvm::SmallVector<StringRef> pieces;
   StringRef text = self.asStr();
   if (r.get(0).isNone()) {
-    llvm::SplitString(text, pieces, " \t\n\r\f\v");
+    StringRef blanks = " \t\n\r\f\v";
+    for (text = text.ltrim(blanks); !text.empty() && limit-- != 0; text = text.ltrim(blanks)) {
+      pieces.push_back(text.take_front(text.find_first_of(blanks)));
+      text = text.drop_front(pieces.back().size());
+    }
+    if (!text.empty())
+      pieces.push_back(text);
   } else {
     if (Result ok = needString("split", r[0]); !ok)
       return ok;
@@ -206,6 +212,12 @@ static Result justify(Evaluator &, const PyValue &self, const CallArgs &args) {
   if (!width || *width > 10000)
     return fail("the width must be an integer of at most 10000");
   std::string fill = r.has(1) && r[1].isStr() ? r[1].asStr() : " ";
+  if (countCharacters(fill) != 1)
+    return fail("what fills a text must be one character");
+  int64_t missing = *width - countCharacters(self.asStr());
+  if (align == '^' && missing > 0 && missing % 2 &&
+      *width % 2) // here Python puts the odd one first
+    return format(PyValue::string(fill + self.asStr()), fill + "^" + std::to_string(*width));
   return format(self, fill + align + std::to_string(std::max<int64_t>(*width, 0)));
 }
 

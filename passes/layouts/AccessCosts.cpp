@@ -228,7 +228,7 @@ unsigned Coalescing::runOfCut(Operation *op, unsigned vector) const {
   const Access &access = accesses.find(op)->second;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
   int64_t length = shape[access.order.front()];
-  if (vector > 1 || shape.size() < 2 || 2 * access.most > length)
+  if (vector > 1 || shape.size() < 2 || access.most > length / 2)
     return vector;
   const Group *group = llvm::find_if(groups, [&](const Group &g) {
     return ArrayRef(g.shape) == shape && g.order == access.order;

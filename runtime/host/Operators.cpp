@@ -3,6 +3,7 @@
 // Floats are doubles, integers wrap at 64 bits, comparisons give booleans.
 //
 //===----------------------------------------------------------------------===//
+#include "frontend/eval/FloorDivision.h"
 #include "runtime/host/Functions.h"
 #include "text/Format.h"
 #include <cmath>
@@ -12,12 +13,6 @@ using namespace tile::host;
 using ast::BinaryOp;
 using ast::CompareOp;
 using eval::fail;
-
-/// The remainder with the divisor's sign, as Python's `%`.
-static double floorMod(double x, double y) {
-  double r = std::fmod(x, y);
-  return r != 0 && (r < 0) != (y < 0) ? r + y : r;
-}
 
 static double realOp(BinaryOp op, double x, double y) {
   switch (op) {
@@ -30,9 +25,9 @@ static double realOp(BinaryOp op, double x, double y) {
   case BinaryOp::Div:
     return x / y;
   case BinaryOp::FloorDiv:
-    return std::floor(x / y);
+    return eval::floorQuotient(x, y);
   case BinaryOp::Mod:
-    return floorMod(x, y);
+    return eval::floorModulo(x, y);
   default:
     return std::pow(x, y);
   }

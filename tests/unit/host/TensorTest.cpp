@@ -248,6 +248,13 @@ TEST(Reference, OperatorsAreExactInDoublePrecision) {
           "(fp64, i64, i1)"},
          {"(tile.arange(3)[:, None] * tile.arange(2)).tolist()", "[[0, 0], [0, 1], [0, 2]]"},
          {"(1 / tile.tensor([2.0, 4.0])).tolist()", "[0.5, 0.25]"},
+         {"(tile.tensor([1.0, -1.0, 6.0, 1.0, -1.0, 0.0, 1.0], dtype=tl.float64) // tile.tensor("
+          "[0.1, 0.1, 0.1, float('inf'), float('inf'), -2.0, 0.0], dtype=tl.float64)).tolist()",
+          "[9.0, -10.0, 59.0, 0.0, -1.0, -0.0, inf]"},
+         {"(tile.tensor([-4.0, 4.0, -1.0, 1.0]) % tile.tensor([2.0, -2.0, float('inf'), "
+          "-float('inf')]))"
+          ".tolist()",
+          "[0.0, -0.0, inf, -inf]"},
          {"(tile.tensor([-7, 7]) // 2).tolist(), (tile.tensor([-7, 7]) % 4).tolist()",
           "([-4, 3], [1, 3])"},
          {"(tile.tensor([1, 2]) / 2).tolist()", "[0.5, 1.0]"},

@@ -168,6 +168,74 @@ TEST(Expression, FormatStrings) {
          {"f'{1.5:d}'", "ValueError: format code `d` does not apply to a float"}});
 }
 
+TEST(Expression, FormatsOfNumbers) {
+  check(
+      {// Zeros that are filled in are grouped, too.
+       {"f'{1:08,d}|{-1234:012,}|{1.5:+010,.1f}|{42:0=+15_x}|{7:03,}'",
+        "'0,000,001|-000,001,234|+000,001.5|+0000_0000_002a|007'"},
+       {"f'{1:>08}|{1:<08}|{1:x>08}|{float(\"inf\"):08}'", "'00000001|10000000|xxxxxxx1|00000inf'"},
+       {"f'{1.0:#g} {2.5:#.3g} {1e22:#g} {3:#.0f} {1e300:#.3g} {3:#.0e} {0:#.4g}'",
+        "'1.00000 2.50 1.00000e+22 3. 1.00e+300 3.e+00 0.000'"},
+       // A precision alone counts digits, and leaves one of them to a fraction.
+       {"f'{12.0:.2} {12.0:.3} {2.0:.1} {0.00001234:.2} {-2.5:.0}'",
+        "'1.2e+01 12.0 2e+00 1.2e-05 -2e+00'"},
+       {"f'{float(\"nan\"):%} {float(\"-inf\"):.1%} {1e308:.0%}'", "'nan% -inf% inf%'"},
+       {"f'{True:5}|{True:<3}|{False:03d}'", "'    1|1  |000'"},
+       {"f'{228:c}{65:c}|{0x20ac:>3c}|{97:03c}'", "'\u00e4A|  \u20ac|00a'"}});
+}
+
+TEST(Expression, FormatsThatPythonRefuses) {
+  check({{"f'{1:.2}'", "ValueError: an integer has no precision"},
+         {"f'{True:.1d}'", "ValueError: an integer has no precision"},
+         {"f'{255:,x}'", "ValueError: `,` cannot be used with `x`"},
+         {"f'{1.5:_n}'", "ValueError: `_` cannot be used with `n`"},
+         {"f'{-1:c}'", "OverflowError: `c` needs the number of a character, below 0x110000"},
+         {"f'{65:+c}'", "ValueError: a sign, `#` or a precision cannot be used with `c`"},
+         {"f'{\"a\":=5}'", "ValueError: a sign, `#`, `=` or a separator cannot be used with text"},
+         {"f'{\"a\":+}'", "ValueError: a sign, `#`, `=` or a separator cannot be used with text"},
+         {"f'{\"a\":d}'", "ValueError: format code `d` does not apply to `str`"}});
+}
+
+TEST(Expression, PercentFormats) {
+  check({{"'%.3d|%5.2d|%-+6.3d|%.3x|%#.4x|%.0d' % (5, -7, 9, 10, 255, 0)",
+          "'005|  -07|+009  |00a|0x00ff|0'"},
+         {"'%c%c|%5.1s|%-4s|%.2r' % (65, 'z', 'abc', True, 'abc')", "\"Az|    a|True|'a\""},
+         {"'%d %d %x' % (2.9, True, 255)", "'2 1 ff'"},
+         {"'%5d|%#g|%.2f' % (True, 2, 1)", "'    1|2.00000|1.00'"}});
+}
+
+TEST(Expression, FloorsOfQuotients) {
+  check(
+      {{"1.0 // 0.1, -1.0 // 0.1, 6.0 // 0.1, 1e300 // 1e-5 > 0", "(9.0, -10.0, 59.0, True)"},
+       {"1.0 // float('inf'), -1.0 // float('inf'), 1.0 // -float('inf'), -0.0 // float('inf')",
+        "(0.0, -1.0, -1.0, -0.0)"},
+       {"-51.5 // -float('inf'), -0.0 // 2.0, 0.0 // -2.0, 0.5 // -2.0", "(0.0, -0.0, -0.0, -1.0)"},
+       {"float('inf') // 2.0, -1.0 % float('inf'), 1.0 % -float('inf'), 4.0 % -2.0",
+        "(nan, inf, -inf, -0.0)"},
+       {"divmod(7.5, -2), divmod(-1.0, float('inf'))", "((-4.0, -0.5), (-1.0, inf))"}});
+}
+
+TEST(Expression, TextIsSplitAndCentredAsInPython) {
+  check({{"'a b  c d'.split(None, 1), ' a b '.split(None, 2), ' a  b  '.split(maxsplit=1)",
+          "(['a', 'b  c d'], ['a', 'b'], ['a', 'b  '])"},
+         {"'a b'.split(None, 0), '  a b '.split(None, 0), ' '.split(None, 1), 'a b c'.split(None, "
+          "-1)",
+          "(['a b'], ['a b '], [], ['a', 'b', 'c'])"},
+         {"'ab'.center(5), 'abc'.center(6), 'ab'.center(5, '*'), 'a'.center(4)",
+          "('  ab ', ' abc  ', '**ab*', ' a  ')"},
+         {"f'{\"ab\":^5}'", "' ab  '"}});
+}
+
+TEST(Expression, FunctionsOfInfinitiesThatHaveNoResult) {
+  check({{"math.sin(float('inf'))", "ValueError: the argument is outside the domain of `math.sin`"},
+         {"math.fmod(float('inf'), 2.0)",
+          "ValueError: the argument is outside the domain of `math.fmod`"},
+         {"math.sqrt(-float('inf'))",
+          "ValueError: the argument is outside the domain of `math.sqrt`"},
+         {"math.sin(float('nan')), math.fmod(1.0, float('inf')), math.exp(float('inf'))",
+          "(nan, 1.0, inf)"}});
+}
+
 TEST(Expression, Builtins) {
   check({{"len((1, 2)) + len('abc') + len(range(0, 10, 3))", "9"},
          {"min(3, 1, 2), max([1, 5, 3]), max('ab', 'b', key=len)", "(1, 5, 'ab')"},
