@@ -5,6 +5,7 @@
 #include "compiler/Divisors.h"
 #include "compiler/LaunchBound.h"
 #include "compiler/LoadFences.h"
+#include "compiler/LongDivisions.h"
 #include "compiler/ShortIntegers.h"
 #include "devicelib/DeviceLibrary.h"
 #include "ir/TileDialect.h"
@@ -320,6 +321,7 @@ void PtxEmitter::optimize(Module &module, const tile::Target &target, const Emit
   if (calls || variables)
     fpm.addPass(SROAPass(SROAOptions::ModifyCFG));
   fpm.addPass(EarlyCSEPass());
+  fpm.addPass(ShortenDivisions());
   fpm.addPass(InstCombinePass());
   if (branches)
     fpm.addPass(LoopsPass());
