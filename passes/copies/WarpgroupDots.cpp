@@ -17,6 +17,7 @@
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/ProductForms.h"
+#include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
 #include "passes/facts/WrappedIndices.h"
 #include "llvm/ADT/Statistic.h"
@@ -99,8 +100,10 @@ private:
   ArrayAccesses accesses{analysis};
   /// What loads have become, and in which order of their dimensions.
   DenseMap<Operation *, std::pair<Value, SmallVector<int32_t>>> copies;
-  /// Left operands that loops multiply in every turn, and where they lie in shared memory.
-  DenseMap<Value, Value> kept;
+  /// Left operands that threads compute and write to shared memory: those that loops multiply in
+  /// every turn, and large ones that every warpgroup would compute. In which order of their
+  /// dimensions.
+  DenseMap<Value, std::pair<Value, SmallVector<int32_t>>> written;
 };
 
 //===----------------------------------------------------------------------===//
@@ -301,11 +304,14 @@ DotRewriter::Operand DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool 
       return {buffer};
     }
   bool isKept = isLeft && !load && isTheSameInLoop(dot, v);
-  if (isLeft && !load && !isKept)
-    return {v}; // computed: it is in registers already
-  if (isKept)
-    if (Value buffer = kept.lookup(v))
-      return {buffer};
+  if (isLeft && !load) {
+    auto [buffer, itsOrder] = written.lookup(source);
+    if (buffer && (bytes == 2 || itsOrder == order) &&
+        buffer.getParentBlock()->findAncestorOpInBlock(*dot))
+      return {buffer, itsOrder != order};
+    if (!isKept && !isMuchForEveryWarpgroup(dot, type))
+      return {v}; // computed: it is in registers already
+  }
   // Contiguous in shared memory along the dimension that is so in memory.
   unsigned minor = kDim;
   if (load && !mustBeKMajor) {
@@ -329,8 +335,8 @@ DotRewriter::Operand DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool 
   if (isKept)
     b.setInsertionPointAfterValue(v);
   Value staged = cta::StageOp::create(b, dot.getLoc(), buffer, v);
-  if (isKept)
-    kept[v] = staged;
+  if (isLeft && !load)
+    written.try_emplace(source, staged, order);
   return {staged};
 }
 

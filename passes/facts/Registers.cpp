@@ -163,6 +163,14 @@ int64_t tile::mostRegistersOfThread(const Target &target, unsigned threads) {
       llvm::alignDown(target.multiprocessor.registers / threads, kRegisterStep), kMaxRegisters);
 }
 
+bool tile::isMuchForEveryWarpgroup(Operation *dot, RankedTensorType left) {
+  unsigned warps = cta::warpsOfGroup(dot);
+  if (left.getDimSize(0) / 64 >= warps / 4)
+    return false;
+  int64_t bytes = left.getNumElements() * getElementBytes(left.getElementType());
+  return bytes / 4 / kWarpgroupThreads >= kMaxRegisters / 8;
+}
+
 RoleRegisters tile::registersOfRoles(const Target &target, unsigned consumerThreads) {
   const Tuning &tuning = tuningOf(target);
   unsigned warpgroups = consumerThreads / kWarpgroupThreads;

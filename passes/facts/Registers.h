@@ -62,6 +62,11 @@ inline constexpr int kRegisterStep = 8;
 /// The most that each of so many threads on a multiprocessor can have.
 int64_t mostRegistersOfThread(const Target &target, unsigned threads);
 
+/// Whether every warpgroup multiplies all rows of a left operand of this type, and would have an
+/// eighth of the registers that a thread can have full of it. What is smaller is computed again
+/// sooner than it is written to shared memory, fenced and waited for.
+bool isMuchForEveryWarpgroup(mlir::Operation *dot, mlir::RankedTensorType left);
+
 /// How the register file is shared out where some warps only copy.
 struct RoleRegisters {
   bool areDealt;     ///< moved from the warps that copy to those that compute; else all start with

@@ -12,7 +12,9 @@ def PersistProgramsPass : TilePass<"tile-persist-programs", "::mlir::ModuleOp"> 
       block, block + blocks, block + 2 * blocks, ... of its grid, so that
       one program's loads run under the stores of the one before. The
       true grid comes in three more parameters (`tile.num_programs`).
-    - **Never**: touches other kernels: they gain nothing.
+    - **Never**: touches other kernels: they gain nothing. Nor kernels whose loops that copy run
+      longer in some programs than in others (below a diagonal): who takes them by turns waits for
+      the block that got the longest; a grid started block by block shares itself out.
   }];
   let counts = [Count<"kernelsPersistent", "kernels with several programs in a block">];
 }

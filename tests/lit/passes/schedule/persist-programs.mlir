@@ -35,6 +35,47 @@ func.func @copies(%a: !cta.tensor_map, %z: tensor<64x64xf32>) {
   return
 }
 
+// Up to a diagonal, loops are of different lengths: a block of its own for each.
+// CHECK-LABEL: func.func @up_to_a_diagonal
+// CHECK-SAME: %{{[a-z0-9]+}}: i32) {
+// CHECK-NOT: cta.programs
+// CHECK: return
+func.func @up_to_a_diagonal(%a: !cta.tensor_map, %z: tensor<64x64xf32>, %n: i32) {
+  %x = tile.program_id 0 : i32
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %next = arith.addi %x, %c1 : i32
+  %rows = arith.muli %next, %c64 : i32
+  %end = arith.minsi %rows, %n : i32
+  %s = scf.for %i = %c0 to %end step %c64 iter_args(%acc = %z) -> (tensor<64x64xf32>) : i32 {
+    %t = cta.tma_load %a[%x, %i] dims [1, 0] : !tile
+    %d = cta.warpgroup_dot %t, %t, %acc : !tile, !tile, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  return
+}
+
+// Parts are of one length, but the last.
+// CHECK-LABEL: func.func @parts
+// CHECK: cta.programs
+func.func @parts(%a: !cta.tensor_map, %z: tensor<64x64xf32>, %n: i32, %part: i32) {
+  %x = tile.program_id 0 : i32
+  %y = tile.program_id 1 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %next = arith.addi %y, %c1 : i32
+  %start = arith.muli %y, %part : i32
+  %stop = arith.muli %next, %part : i32
+  %end = arith.minsi %stop, %n : i32
+  %s = scf.for %i = %start to %end step %c64 iter_args(%acc = %z) -> (tensor<64x64xf32>) : i32 {
+    %t = cta.tma_load %a[%x, %i] dims [1, 0] : !tile
+    %d = cta.warpgroup_dot %t, %t, %acc : !tile, !tile, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  return
+}
+
 // Nothing to overlap: as it was.
 // CHECK-LABEL: func.func @plain
 // CHECK-NOT: scf.for
