@@ -236,7 +236,7 @@ def backward(name, batch, heads, length, size, causal, atomic=False):
 
 
 # (BLOCK_N, warps, stages, splits for each place on the chip)
-DECODE = [(64, 4, 3, 2), (64, 4, 3, 4), (64, 4, 2, 4), (128, 8, 3, 1)]
+DECODE = [(64, 4, 3, 2), (64, 4, 3, 1), (64, 8, 3, 1), (128, 8, 3, 1)]
 
 
 def decode(name, batch, length, dtype="float16", heads=64, few=8, size=128, page=64):
@@ -259,7 +259,7 @@ def decode(name, batch, length, dtype="float16", heads=64, few=8, size=128, page
     strides = [*k.stride()[:3], *v.stride()[:3]]
     configurations = []
     for block, warps, stages, places in DECODE:
-        splits = max(1, min(places * processors // (batch * few), cdiv(length, 128), 128))
+        splits = max(1, min(places * processors // (batch * few), cdiv(length, max(block, 64)), 128))
         parts = torch.empty(batch * heads, splits, size, device="cuda")
         sums = torch.empty(batch * heads, splits, device="cuda")
         constants = dict(GROUP=heads // few, TOKENS=1, ROWS=max(16, heads // few), BLOCK_N=block, D=size,
