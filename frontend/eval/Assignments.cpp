@@ -100,14 +100,51 @@ Flow StatementRunner::runAssign(const ast::Assign &stmt, const ScopePtr &scope) 
   return {};
 }
 
+namespace {
+/// The place of `a[i] op= x`: `a` and `i` are computed once, however often they are used.
+struct Element {
+  PyValue container, index;
+};
+} // namespace
+
+static Result currentOf(Evaluator &evaluator, const ast::Expr &target, const ScopePtr &scope,
+                        std::optional<Element> &element) {
+  auto *access = llvm::dyn_cast<ast::Subscript>(&target);
+  if (!access)
+    return evaluator.evaluate(target, scope);
+  Result container = evaluator.evaluate(*access->value, scope);
+  if (!container)
+    return container;
+  Result index = evaluator.evaluate(*access->index, scope);
+  if (!index)
+    return index;
+  element = {*container, *index};
+  AtPlace here({&scope->module->source(), target.range});
+  return subscript(*container, *index, &evaluator).at(scope->module->source(), target.range);
+}
+
+/// Containers change themselves, for all who hold them: gives `current` what `result` has.
+static bool changeItself(const PyValue &current, const PyValue &result) {
+  if (current.is(Kind::List) && result.is(Kind::List))
+    current.asList().elements = result.asList().elements;
+  else if (current.is(Kind::Set) && result.is(Kind::Set))
+    current.asSet().elements = result.asSet().elements;
+  else if (current.is(Kind::Dict) && result.is(Kind::Dict))
+    current.asDict().items = result.asDict().items;
+  else
+    return false;
+  return true;
+}
+
 Flow StatementRunner::runAugAssign(const ast::AugAssign &stmt, const ScopePtr &scope) {
-  Result current = evaluator.evaluate(*stmt.target, scope);
+  std::optional<Element> element;
+  Result current = currentOf(evaluator, *stmt.target, scope, element);
   if (!current)
     return current.takeError();
   Result operand = evaluator.evaluate(*stmt.value, scope);
   if (!operand)
     return operand.takeError();
-  // `list += ...` changes the list itself.
+  // `list += ...` takes anything that can be iterated.
   if (current->is(Kind::List) && stmt.op == ast::BinaryOp::Add) {
     std::vector<PyValue> elements;
     if (Result ok = iterate(*operand, elements); !ok)
@@ -117,12 +154,18 @@ Flow StatementRunner::runAugAssign(const ast::AugAssign &stmt, const ScopePtr &s
     llvm::append_range(current->asList().elements, elements);
     return {};
   }
-  AtPlace here({&scope->module->source(), stmt.range});
-  Result result = binary(stmt.op, *current, *operand).at(scope->module->source(), stmt.range);
-  if (result && InPlace::covers(*current))
-    result = assignSubscript(*current, PyValue::ellipsis(), *result)
-                 .at(scope->module->source(), stmt.range);
-  else if (result)
+  const frontend::SourceFile &source = scope->module->source();
+  AtPlace here({&source, stmt.range});
+  Result result = binary(stmt.op, *current, *operand).at(source, stmt.range);
+  if (!result)
+    return result.takeError();
+  if (changeItself(*current, *result))
+    return {};
+  if (InPlace::covers(*current))
+    result = assignSubscript(*current, PyValue::ellipsis(), *result).at(source, stmt.range);
+  else if (element)
+    result = assignSubscript(element->container, element->index, *result).at(source, stmt.range);
+  else
     result = evaluator.assign(*stmt.target, *result, scope);
   return result ? Flow() : Flow(result.takeError());
 }

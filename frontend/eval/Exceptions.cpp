@@ -62,6 +62,19 @@ static std::vector<std::pair<std::string, PyValue>> namesOfTriton(const Scope &s
   return out;
 }
 
+/// What `str` says of an exception: its message, without the type that a report begins with.
+static StringRef textOf(const EvalError &error) {
+  StringRef text = error.diagnostic.message;
+  if (text == error.type)
+    return "";
+  StringRef rest = text;
+  if (rest.consume_front(error.type) && rest.consume_front(": "))
+    return rest;
+  if (error.type == "AssertionError")
+    text.consume_front("assertion failed: ");
+  return text;
+}
+
 Flow StatementRunner::runHandlers(const ast::Try &stmt, Flow failed, const ScopePtr &scope) {
   // What is not supported, or does not end, is not the program's to handle.
   if (failed.error->diagnostic.unsupported || failed.error->type == "LimitError")
@@ -82,7 +95,7 @@ Flow StatementRunner::runHandlers(const ast::Try &stmt, Flow failed, const Scope
     if (!matches)
       continue;
     if (!handler.name.empty())
-      scope->variables[handler.name] = PyValue::string(failed.error->diagnostic.message);
+      scope->variables[handler.name] = PyValue::string(textOf(*failed.error).str());
     // `triton = None` is for machines without it. What imported it failed further on.
     std::vector<std::pair<std::string, PyValue>> there = namesOfTriton(*scope);
     Flow flow = run(handler.body, scope);

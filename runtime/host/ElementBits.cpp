@@ -135,10 +135,10 @@ uint64_t encodeInt(const DType &type, int64_t value) {
 }
 
 int64_t floatToInt(const DType &type, double value) {
+  if (type.isBool()) // a NaN is not 0
+    return value != 0;
   if (std::isnan(value))
     return 0;
-  if (type.isBool())
-    return value != 0;
   int bits = type.bitWidth() - type.isSigned();
   double limit = std::ldexp(1.0, bits);
   value = std::trunc(value);

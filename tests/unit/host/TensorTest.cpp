@@ -255,6 +255,9 @@ TEST(Reference, OperatorsAreExactInDoublePrecision) {
           "-float('inf')]))"
           ".tolist()",
           "[0.0, -0.0, inf, -inf]"},
+         {"tile.tensor([float('nan'), 0.0, -0.0, 0.5]).bool().tolist(), "
+          "tile.tensor([float('nan')]).to(tl.int32).tolist()",
+          "([True, False, False, True], [0])"},
          {"(tile.tensor([-7, 7]) // 2).tolist(), (tile.tensor([-7, 7]) % 4).tolist()",
           "([-4, 3], [1, 3])"},
          {"(tile.tensor([1, 2]) / 2).tolist()", "[0.5, 1.0]"},

@@ -105,6 +105,58 @@ def walrus():
   EXPECT_EQ(file.call("walrus"), "([0, 2, 4], 4)");
 }
 
+TEST(Function, PlacesOfAugmentedAssignmentsAreComputedOnce) {
+  TestFile file(R"(
+def once():
+    counts, values, rows = [0], [0, 0, 0], [[1], [2]]
+    def next():
+        counts[0] += 1
+        return counts[0]
+    values[next()] += 5
+    rows[next() - 2][0] *= 7
+    return counts, values, rows
+def held():
+    l, s, d = [1, 2], {1, 2, 3}, {'a': 1}
+    others = (l, s, d)
+    l *= 2
+    s &= {2, 3}
+    s |= {9}
+    d |= {'b': 2}
+    t = (l,)
+    n = 3
+    m = n
+    n *= 2
+    return others, t, n, m
+)");
+  EXPECT_EQ(file.call("once"), "([2], [0, 5, 0], [[7], [2]])");
+  EXPECT_EQ(file.call("held"),
+            "(([1, 2, 1, 2], {2, 3, 9}, {'a': 1, 'b': 2}), ([1, 2, 1, 2],), 6, 3)");
+}
+
+TEST(Function, AnExceptionIsWhatItSays) {
+  TestFile file(R"(
+def said(f):
+    try:
+        f()
+    except Exception as e:
+        return str(e)
+def raising(e):
+    raise e
+def asserting(message):
+    assert not message, message
+a = said(lambda: raising(ValueError('two words')))
+b = said(lambda: raising(KeyError()))
+c = said(lambda: raising(RuntimeError))
+d = said(lambda: asserting('why'))
+e = said(lambda: raising(ValueError('ValueError: twice')))
+)");
+  EXPECT_EQ(file.get("a"), "'two words'");
+  EXPECT_EQ(file.get("b"), "''");
+  EXPECT_EQ(file.get("c"), "''");
+  EXPECT_EQ(file.get("d"), "'why'");
+  EXPECT_EQ(file.get("e"), "'ValueError: twice'");
+}
+
 TEST(Function, Exceptions) {
   TestFile file(R"(
 def guarded(f):
