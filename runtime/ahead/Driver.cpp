@@ -2,18 +2,26 @@
 #include "runtime/ahead/Driver.h"
 #include <dlfcn.h>
 
+using namespace tile;
 using namespace tile::ahead;
 
 namespace {
 struct Opened {
-  Driver driver = {};
+  Driver driver{};
   Failure failure;
   Opened();
 };
 } // namespace
 
+/// Open once it has been opened.
+static std::atomic<void *> library{nullptr};
+
+void *ahead::findInDriver(const char *symbol) {
+  return dlsym(library.load(std::memory_order_acquire), symbol);
+}
+
 Opened::Opened() {
-  void *library = dlopen("libcuda.so.1", RTLD_NOW);
+  library = dlopen("libcuda.so.1", RTLD_NOW);
   if (!library) {
     const char *why = dlerror();
     failure = {TILE_NO_DRIVER, std::string("no CUDA driver: cannot open `libcuda.so.1` (") +
@@ -21,7 +29,7 @@ Opened::Opened() {
     return;
   }
   auto find = [&](auto &function, const char *symbol) {
-    void *address = dlsym(library, symbol);
+    void *address = findInDriver(symbol);
     if (!address && !failure)
       failure = {TILE_DRIVER_TOO_OLD,
                  std::string("the CUDA driver has no `") + symbol + "`: it must be of CUDA 12.0"};
@@ -30,29 +38,13 @@ Opened::Opened() {
 #define FIND(name, symbol) find(driver.name, symbol)
   FIND(cuInit, "cuInit");
   FIND(cuDriverGetVersion, "cuDriverGetVersion");
-  FIND(cuGetErrorName, "cuGetErrorName");
-  FIND(cuGetErrorString, "cuGetErrorString");
-  FIND(cuDeviceGet, "cuDeviceGet");
-  FIND(cuDeviceGetName, "cuDeviceGetName");
   FIND(cuDeviceGetAttribute, "cuDeviceGetAttribute");
-  FIND(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain");
   FIND(cuCtxGetCurrent, "cuCtxGetCurrent");
-  FIND(cuCtxPushCurrent, "cuCtxPushCurrent_v2");
-  FIND(cuCtxPopCurrent, "cuCtxPopCurrent_v2");
   FIND(cuCtxGetDevice, "cuCtxGetDevice");
   FIND(cuCtxGetId, "cuCtxGetId");
   FIND(cuModuleLoadDataEx, "cuModuleLoadDataEx");
-  FIND(cuModuleUnload, "cuModuleUnload");
   FIND(cuModuleGetFunction, "cuModuleGetFunction");
-  FIND(cuFuncGetAttribute, "cuFuncGetAttribute");
-  FIND(cuFuncSetAttribute, "cuFuncSetAttribute");
-  FIND(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-  FIND(cuOccupancyMaxActiveClusters, "cuOccupancyMaxActiveClusters");
-  FIND(cuTensorMapEncodeTiled, "cuTensorMapEncodeTiled");
   FIND(cuLaunchKernelEx, "cuLaunchKernelEx");
-  FIND(cuMemAllocAsync, "cuMemAllocAsync");
-  FIND(cuMemFreeAsync, "cuMemFreeAsync");
-  FIND(cuMemsetD8Async, "cuMemsetD8Async");
 #undef FIND
   if (failure)
     return;

@@ -1,7 +1,8 @@
 //===- Driver.h - the CUDA driver, for libtile_rt -------------------------===//
 //
-// The few functions that launching needs, found in libcuda.so.1 when it is first asked for.
-// Nothing of LLVM, no exceptions; failures are sentences.
+// The few functions that launching needs, found in libcuda.so.1: those of every launch when the
+// driver is first asked for, the others when they are called. Looking for all of them was a fifth
+// of what a first launch takes here. Nothing of LLVM, no exceptions; failures are sentences.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_RUNTIME_AHEAD_DRIVER_H
@@ -9,6 +10,7 @@
 
 #include "runtime/CudaTypes.h"
 #include "tile/tile.h"
+#include <atomic>
 #include <string>
 
 namespace tile::ahead {
@@ -22,35 +24,60 @@ struct Failure {
   explicit operator bool() const { return status != TILE_OK; }
 };
 
+/// The driver's function of this name, or null.
+void *findInDriver(const char *symbol);
+
+/// A function that few launches call. Drivers that have what Driver::get looks for have it, too.
+template <typename... Args> class Late {
+public:
+  constexpr explicit Late(const char *symbol) : symbol(symbol) {}
+  Result operator()(Args... args) const {
+    auto known = function.load(std::memory_order_acquire);
+    if (!known) {
+      known = reinterpret_cast<Function>(findInDriver(symbol));
+      function.store(known, std::memory_order_release);
+    }
+    return known ? known(args...) : Result::NotFound;
+  }
+
+private:
+  using Function = Result (*)(Args...);
+  const char *symbol;
+  mutable std::atomic<Function> function{nullptr};
+};
+
 struct Driver {
   Result (*cuInit)(unsigned);
   Result (*cuDriverGetVersion)(int *);
-  Result (*cuGetErrorName)(Result, const char **);
-  Result (*cuGetErrorString)(Result, const char **);
-  Result (*cuDeviceGet)(Device *, int);
-  Result (*cuDeviceGetName)(char *, int, Device);
   Result (*cuDeviceGetAttribute)(int *, DeviceAttribute, Device);
-  Result (*cuDevicePrimaryCtxRetain)(Context *, Device);
   Result (*cuCtxGetCurrent)(Context *);
-  Result (*cuCtxPushCurrent)(Context);
-  Result (*cuCtxPopCurrent)(Context *);
   Result (*cuCtxGetDevice)(Device *);
   Result (*cuCtxGetId)(Context, unsigned long long *);
   Result (*cuModuleLoadDataEx)(Module *, const void *, unsigned, JitOption *, void **);
-  Result (*cuModuleUnload)(Module);
   Result (*cuModuleGetFunction)(Function *, Module, const char *);
-  Result (*cuFuncGetAttribute)(int *, FunctionAttribute, Function);
-  Result (*cuFuncSetAttribute)(Function, FunctionAttribute, int);
-  Result (*cuOccupancyMaxActiveBlocksPerMultiprocessor)(int *, Function, int, size_t);
-  Result (*cuOccupancyMaxActiveClusters)(int *, Function, const LaunchConfig *);
-  Result (*cuTensorMapEncodeTiled)(TensorMap *, TensorMapDataType, unsigned, void *,
-                                   const uint64_t *, const uint64_t *, const uint32_t *,
-                                   const uint32_t *, TensorMapInterleave, TensorMapSwizzle,
-                                   TensorMapL2Promotion, TensorMapFloatOobFill);
   Result (*cuLaunchKernelEx)(const LaunchConfig *, Function, void **, void **);
-  Result (*cuMemAllocAsync)(DevicePtr *, size_t, Stream);
-  Result (*cuMemFreeAsync)(DevicePtr, Stream);
-  Result (*cuMemsetD8Async)(DevicePtr, unsigned char, size_t, Stream);
+
+  Late<Result, const char **> cuGetErrorName{"cuGetErrorName"};
+  Late<Result, const char **> cuGetErrorString{"cuGetErrorString"};
+  Late<Device *, int> cuDeviceGet{"cuDeviceGet"};
+  Late<char *, int, Device> cuDeviceGetName{"cuDeviceGetName"};
+  Late<Context *, Device> cuDevicePrimaryCtxRetain{"cuDevicePrimaryCtxRetain"};
+  Late<Context> cuCtxPushCurrent{"cuCtxPushCurrent_v2"};
+  Late<Context *> cuCtxPopCurrent{"cuCtxPopCurrent_v2"};
+  Late<Module> cuModuleUnload{"cuModuleUnload"};
+  Late<int *, FunctionAttribute, Function> cuFuncGetAttribute{"cuFuncGetAttribute"};
+  Late<Function, FunctionAttribute, int> cuFuncSetAttribute{"cuFuncSetAttribute"};
+  Late<int *, Function, int, size_t> cuOccupancyMaxActiveBlocksPerMultiprocessor{
+      "cuOccupancyMaxActiveBlocksPerMultiprocessor"};
+  Late<int *, Function, const LaunchConfig *> cuOccupancyMaxActiveClusters{
+      "cuOccupancyMaxActiveClusters"};
+  Late<TensorMap *, TensorMapDataType, unsigned, void *, const uint64_t *, const uint64_t *,
+       const uint32_t *, const uint32_t *, TensorMapInterleave, TensorMapSwizzle,
+       TensorMapL2Promotion, TensorMapFloatOobFill>
+      cuTensorMapEncodeTiled{"cuTensorMapEncodeTiled"};
+  Late<DevicePtr *, size_t, Stream> cuMemAllocAsync{"cuMemAllocAsync"};
+  Late<DevicePtr, Stream> cuMemFreeAsync{"cuMemFreeAsync"};
+  Late<DevicePtr, unsigned char, size_t, Stream> cuMemsetD8Async{"cuMemsetD8Async"};
   int version = 0;
 
   /// Null, with the reason, where there is none that can be used. Any thread.

@@ -221,7 +221,7 @@ static Failure launchLoaded(Launch &launch, const Loaded &loaded) {
     config.numAttrs = count;
     Result result = driver.cuLaunchKernelEx(&config, loaded.function, made.pointers, nullptr);
     if (result != Result::Success)
-      failure = driver.failed(result, std::string("cannot launch `") + code.entry + "`");
+      failure = cannotLaunch(driver, loaded, result);
   }
   for (unsigned i = 0; i < made.numScratch; ++i)
     if (Result result = driver.cuMemFreeAsync(made.scratch[i], launch.stream);
@@ -357,7 +357,8 @@ static Failure loadAll(tile_rt_kernel *kernel) {
     for (uint32_t w = 0; w < variant.size; ++w)
       key.add(variant.words[w]);
     const Loaded *loaded = nullptr;
-    failure = loadVariant(kernel, *driver, variant, key, loaded);
+    if (!(failure = loadVariant(kernel, *driver, variant, key, loaded)))
+      failure = checkResidency(*driver, *loaded); // not first by a launch
   }
   return failure;
 }

@@ -74,7 +74,10 @@ int ahead::clusterSize(const tile_rt_code &code) {
 }
 
 /// How many blocks the chip runs at once; a kernel that can never run is a failure.
-static Failure measureResidency(const Driver &driver, Device device, Loaded &loaded) {
+static Failure measureResidency(const Driver &driver, Loaded &loaded) {
+  Device device = 0;
+  if (Result result = driver.cuCtxGetDevice(&device); result != Result::Success)
+    return driver.failed(result, "cuCtxGetDevice");
   const tile_rt_code &code = *loaded.code;
   int blocks = 0, processors = 0;
   Result result = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
@@ -108,9 +111,21 @@ static Failure measureResidency(const Driver &driver, Device device, Loaded &loa
                               std::to_string(code.shared_bytes) + " bytes of shared memory"};
 }
 
-/// The image as a module; PTX is assembled at `level`.
+Failure ahead::checkResidency(const Driver &driver, const Loaded &loaded) {
+  Loaded measured = loaded;
+  return measureResidency(driver, measured);
+}
+
+Failure ahead::cannotLaunch(const Driver &driver, const Loaded &loaded, Result result) {
+  if (result == Result::LaunchOutOfResources || result == Result::InvalidClusterSize)
+    if (Failure failure = checkResidency(driver, loaded))
+      return failure;
+  return driver.failed(result, std::string("cannot launch `") + loaded.code->entry + "`");
+}
+
+/// The image as a module; PTX is assembled at `level`. `localBytes`, if anybody asks: of a thread.
 static Failure loadImage(const Driver &driver, const tile_rt_code &code, const void *image,
-                         int level, Module &module, Function &function, int &localBytes) {
+                         int level, Module &module, Function &function, int *localBytes) {
   std::string what = std::string("cannot load `") + code.entry + "`";
   char log[2048] = "";
   JitOption names[] = {JitOption::ErrorLogBuffer, JitOption::ErrorLogBufferSizeBytes,
@@ -125,8 +140,8 @@ static Failure loadImage(const Driver &driver, const tile_rt_code &code, const v
     return failure;
   }
   result = driver.cuModuleGetFunction(&function, module, code.entry);
-  if (result == Result::Success)
-    result = driver.cuFuncGetAttribute(&localBytes, FunctionAttribute::LocalSizeBytes, function);
+  if (result == Result::Success && localBytes)
+    result = driver.cuFuncGetAttribute(localBytes, FunctionAttribute::LocalSizeBytes, function);
   if (result == Result::Success)
     return {};
   (void)driver.cuModuleUnload(module);
@@ -138,15 +153,15 @@ static bool isPtx(const tile_rt_code &code) { return std::memcmp(code.image, "\1
 
 static Failure loadFunction(const Driver &driver, const tile_rt_code &code, Module &module,
                             Function &function) {
-  int localBytes = 0;
   if (!isPtx(code))
-    return loadImage(driver, code, code.image, kDefaultLevel, module, function, localBytes);
+    return loadImage(driver, code, code.image, kDefaultLevel, module, function, nullptr);
+  int localBytes = 0;
   AssemblerPlan plan(static_cast<const char *>(code.image));
   while (plan.next()) {
     Module other = nullptr;
     Function entry = nullptr;
     Failure failure =
-        loadImage(driver, code, plan.text().data(), plan.level(), other, entry, localBytes);
+        loadImage(driver, code, plan.text().data(), plan.level(), other, entry, &localBytes);
     if (!failure && plan.keeps(localBytes)) {
       std::swap(module, other);
       function = entry;
@@ -161,7 +176,8 @@ static Failure loadFunction(const Driver &driver, const tile_rt_code &code, Modu
   return {};
 }
 
-static Failure load(const Driver &driver, Device device, const tile_rt_code &code,
+/// `isInstead`: of another code, which goes on without it where it cannot run.
+static Failure load(const Driver &driver, const tile_rt_code &code, bool isInstead,
                     const Loaded *&out) {
   auto loaded = std::make_unique<Loaded>();
   loaded->code = &code;
@@ -176,17 +192,19 @@ static Failure load(const Driver &driver, Device device, const tile_rt_code &cod
   if (result == Result::Success && clusterSize(code) > portable)
     result = driver.cuFuncSetAttribute(loaded->function,
                                        FunctionAttribute::NonPortableClusterSizeAllowed, 1);
-  Failure failure = result == Result::Success
-                        ? measureResidency(driver, device, *loaded)
-                        : driver.failed(result, std::string("cannot load `") + code.entry + "`");
+  Failure failure;
+  if (result != Result::Success)
+    failure = driver.failed(result, std::string("cannot load `") + code.entry + "`");
+  else if (code.persistent || code.alone || isInstead) // others are measured once a launch fails
+    failure = measureResidency(driver, *loaded);
   // The first driver that captures dependent launches into graphs.
   constexpr int dependentLaunchVersion = 12030;
   loaded->dependent =
       code.dependent && !code.cooperative && driver.version >= dependentLaunchVersion;
   if (!failure && code.without_maps)
-    failure = load(driver, device, *code.without_maps, loaded->withoutMaps);
+    failure = load(driver, *code.without_maps, /*isInstead=*/false, loaded->withoutMaps);
   if (!failure && code.alone) // Without it small grids go on with this one.
-    (void)load(driver, device, *code.alone, loaded->alone);
+    (void)load(driver, *code.alone, /*isInstead=*/true, loaded->alone);
   if (failure) {
     (void)driver.cuModuleUnload(module);
     return failure;
@@ -226,7 +244,7 @@ Failure ahead::loadVariant(tile_rt_kernel *kernel, const Driver &driver,
             std::string("`") + kernel->name +
                 "` was not built for this device, which is of compute capability " +
                 std::to_string(capability / 10) + "." + std::to_string(capability % 10)};
-  if (Failure failure = load(driver, device, *code, out))
+  if (Failure failure = load(driver, *code, /*isInstead=*/false, out))
     return failure;
   state.table.insert(key.words, key.size, hash, out);
   return {};

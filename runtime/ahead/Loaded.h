@@ -14,7 +14,7 @@ namespace tile::ahead {
 struct Loaded {
   const tile_rt_code *code = nullptr;
   Function function = nullptr;
-  unsigned residentBlocks = 0, multiprocessors = 1;
+  unsigned residentBlocks = 0, multiprocessors = 1; ///< of code that is persistent or has `alone`
   bool dependent = false;
   const Loaded *withoutMaps = nullptr; ///< of `code->without_maps`
   const Loaded *alone = nullptr;       ///< of `code->alone`
@@ -69,6 +69,10 @@ Failure chooseConfiguration(tile_rt_kernel *kernel, const Driver &driver,
 Failure canBeChosen(tile_rt_kernel *kernel, const Driver &driver, unsigned long long context,
                     uint64_t number, bool &out);
 const dispatch::Parameter *parametersOf(const tile_rt_kernel &kernel);
+/// A kernel that can never run is a failure.
+Failure checkResidency(const Driver &driver, const Loaded &loaded);
+/// Why the driver has refused a launch; whether a block can run at all was not asked before.
+Failure cannotLaunch(const Driver &driver, const Loaded &loaded, Result result);
 LaunchAttribute clusterOf(const tile_rt_code &code);
 int clusterSize(const tile_rt_code &code);
 

@@ -286,9 +286,8 @@ TEST_F(Ahead, WhatHasNoFormForFewProgramsGoesOnWithTheOther) {
 }
 
 TEST_F(Ahead, EveryDriverCallMayFail) {
-  for (const char *symbol :
-       {"cuModuleLoadDataEx", "cuModuleGetFunction", "cuOccupancyMaxActiveBlocksPerMultiprocessor",
-        "cuCtxGetDevice", "cuDeviceGetAttribute", "cuCtxGetId", "cuLaunchKernelEx"}) {
+  for (const char *symbol : {"cuModuleLoadDataEx", "cuModuleGetFunction", "cuCtxGetDevice",
+                             "cuDeviceGetAttribute", "cuCtxGetId", "cuLaunchKernelEx"}) {
     tile_rt_kernel fresh = scale; // with nothing loaded
     fresh.state = nullptr;
     const tile_value values[] = {tile_pointer(at(256), TILE_FP32), tile_int(48), tile_float(2)};
@@ -298,6 +297,29 @@ TEST_F(Ahead, EveryDriverCallMayFail) {
     cuda.failures.clear();
     EXPECT_EQ(tile_rt_launch(&fresh, nullptr, nullptr, values, 3, nullptr), TILE_OK) << symbol;
   }
+}
+
+// Whether a block fits a multiprocessor is asked by whoever loads ahead, and where a launch has
+// failed for want of room.
+TEST_F(Ahead, RoomIsMeasuredWhereItIsMissing) {
+  tile_rt_kernel fresh = scale;
+  fresh.state = nullptr;
+  const tile_value values[] = {tile_pointer(at(256), TILE_FP32), tile_int(48), tile_float(2)};
+  const std::string asked = "cuOccupancyMaxActiveBlocksPerMultiprocessor";
+  auto count = [&] { return std::count(cuda.calls.begin(), cuda.calls.end(), asked); };
+  auto before = count();
+  cuda.failures = {{"cuLaunchKernelEx", tile::cuda::Result::LaunchOutOfResources}};
+  EXPECT_EQ(tile_rt_launch(&fresh, nullptr, nullptr, values, 3, nullptr), TILE_RESOURCES);
+  EXPECT_EQ(count(), before + 1);
+  cuda.failures = {{asked, tile::cuda::Result::OutOfMemory}};
+  fresh.state = nullptr;
+  EXPECT_NE(tile_rt_load(&fresh), TILE_OK);
+  EXPECT_NE(std::string(tile_rt_last_error()).find("cannot load"), std::string::npos);
+  cuda.failures.clear();
+  before = count();
+  fresh.state = nullptr;
+  EXPECT_EQ(tile_rt_launch(&fresh, nullptr, nullptr, values, 3, nullptr), TILE_OK);
+  EXPECT_EQ(count(), before) << "no launch that works waits for it";
 }
 
 TEST_F(Ahead, WarmLaunchesNeitherAllocateNorLock) {
