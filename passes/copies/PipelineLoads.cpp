@@ -120,7 +120,14 @@ private:
     return depends(c.load.getPtr()) || depends(c.load.getMask());
   }
   Value prologue(OpBuilder &b, SmallVector<Value> &carried);
+  void copyFirst(OpBuilder &in, ValueRange carried, Value turn, IRMapping &map);
   Value endLess(OpBuilder &b, Value elapsed, Value turns);
+  Value elapsedAfter(OpBuilder &b, Value turns);
+  /// Whether there are as many iterations as slots: what all of them read is copied in front.
+  bool hasSlotsForAll() const {
+    std::optional<APInt> turns = p.loop.getStaticTripCount();
+    return turns && *turns == uint64_t(p.stages);
+  }
   ValueRange carry(ValueRange inits);
   OpBuilder behindIndices();
   bool startCopies(OpBuilder &top, OpBuilder &late, IRMapping &map, Value filled, Value when);
@@ -218,43 +225,56 @@ Value LoopRewriter::endLess(OpBuilder &b, Value elapsed, Value turns) {
   return arith::SubIOp::create(b, loc, end, elapsed);
 }
 
-/// Starts the copies of the first `stages - 1` iterations. Returns the number of
-/// iterations' elements that they are ahead; `carried` becomes what the iteration
-/// after them starts from.
-Value LoopRewriter::prologue(OpBuilder &b, SmallVector<Value> &carried) {
+/// Starts the copies of iteration `turn` (i32) of the first ones, into the slot of that number;
+/// `carried` is what it starts from. `map` gets what it computes.
+void LoopRewriter::copyFirst(OpBuilder &in, ValueRange carried, Value turn, IRMapping &map) {
   scf::ForOp loop = p.loop;
-  Type type = loop.getInductionVar().getType(), i32 = b.getI32Type();
-  Value step = loop.getStep();
-  auto times = [&](OpBuilder &at, Value n) -> Value {
-    if (type != i32)
-      n = isa<IndexType>(type) ? arith::IndexCastOp::create(at, loc, type, n).getResult()
-                               : arith::ExtSIOp::create(at, loc, type, n).getResult();
-    return arith::MulIOp::create(at, loc, n, step);
-  };
+  Value elapsed = elapsedAfter(in, turn);
+  map.map(loop.getInductionVar(),
+          arith::AddIOp::create(in, loc, loop.getLowerBound(), elapsed).getResult());
+  // Written so that nothing overflows where lower bounds are small.
+  Value rest = endLess(in, elapsed, turn);
+  Value when = compare(in, arith::CmpIPredicate::slt, loop.getLowerBound(), rest);
+  for (auto [start, index] : llvm::zip_equal(carried, p.carried))
+    map.map(loop.getRegionIterArg(index), start);
+  cloneAhead(in, map, when, [](Operation *) { return true; });
+  for (Copy &c : p.copies)
+    copy(in, map, c, turn, when);
+}
+
+/// So many iterations (i32), in the type of the loop's induction variable.
+Value LoopRewriter::elapsedAfter(OpBuilder &b, Value turns) {
+  Type type = p.loop.getInductionVar().getType();
+  if (type != b.getI32Type())
+    turns = isa<IndexType>(type) ? arith::IndexCastOp::create(b, loc, type, turns).getResult()
+                                 : arith::ExtSIOp::create(b, loc, type, turns).getResult();
+  return arith::MulIOp::create(b, loc, turns, p.loop.getStep());
+}
+
+/// Starts the copies of the first `stages - 1` iterations, or of all (hasSlotsForAll). Returns the
+/// number of iterations' elements that copies of the loop are ahead; `carried` becomes what the
+/// iteration that the first of these are for starts from.
+Value LoopRewriter::prologue(OpBuilder &b, SmallVector<Value> &carried) {
+  Type i32 = b.getI32Type();
   Value last = constant(b, i32, p.stages - 1);
   auto first = scf::ForOp::create(b, loc, constant(b, i32, 0), last, constant(b, i32, 1), carried);
   first->setAttr(cta::kPrologueAttr, b.getUnitAttr());
   OpBuilder in = OpBuilder::atBlockBegin(first.getBody());
   IRMapping map;
-  Value elapsed = times(in, first.getInductionVar());
-  map.map(loop.getInductionVar(),
-          arith::AddIOp::create(in, loc, loop.getLowerBound(), elapsed).getResult());
-  // Written so that nothing overflows where lower bounds are small.
-  Value rest = endLess(in, elapsed, first.getInductionVar());
-  Value when = compare(in, arith::CmpIPredicate::slt, loop.getLowerBound(), rest);
-  for (auto [arg, index] : llvm::zip_equal(first.getRegionIterArgs(), p.carried))
-    map.map(loop.getRegionIterArg(index), arg);
-  cloneAhead(in, map, when, [](Operation *) { return true; });
-  for (Copy &c : p.copies)
-    copy(in, map, c, first.getInductionVar(), when);
+  copyFirst(in, first.getRegionIterArgs(), first.getInductionVar(), map);
   cta::AsyncCommitOp::create(in, loc);
   SmallVector<Value> next;
   for (unsigned index : p.carried)
-    next.push_back(map.lookupOrDefault(loop.getYieldedValues()[index]));
+    next.push_back(map.lookupOrDefault(p.loop.getYieldedValues()[index]));
   if (!next.empty()) // else the builder has made the yield
     scf::YieldOp::create(in, loc, next);
   carried.assign(first.getResults().begin(), first.getResults().end());
-  return times(b, last);
+  if (hasSlotsForAll()) {
+    IRMapping behind;
+    copyFirst(b, carried, last, behind);
+    cta::AsyncCommitOp::create(b, loc);
+  }
+  return elapsedAfter(b, last);
 }
 
 /// Products read `slot` in the order that `trans` wanted.
@@ -419,7 +439,9 @@ void LoopRewriter::run() {
 
   // 1. At the top: wait, then fill the slot that the iteration before has read.
   OpBuilder top = OpBuilder::atBlockBegin(p.loop.getBody());
-  cta::AsyncWaitOp::create(top, loc, uint32_t(p.stages - 2), isForProducts);
+  // Groups that may be under way: those of later iterations. Each iteration commits one.
+  int32_t later = hasSlotsForAll() ? p.stages - 1 : p.stages - 2;
+  cta::AsyncWaitOp::create(top, loc, uint32_t(later), isForProducts);
   IRMapping map;
   Value when = compare(top, arith::CmpIPredicate::slt, p.loop.getInductionVar(), end);
   map.map(p.loop.getInductionVar(),
@@ -428,7 +450,7 @@ void LoopRewriter::run() {
     map.map(p.loop.getRegionIterArg(index), arg);
   Operation *yield = p.loop.getBody()->getTerminator();
   OpBuilder bottom(yield), late = behindIndices();
-  bool anyLate = startCopies(top, late, map, filled, when);
+  bool anyLate = !hasSlotsForAll() && startCopies(top, late, map, filled, when);
   cta::AsyncCommitOp::create(anyLate ? late : top, loc);
 
   // 2. What is carried on.
