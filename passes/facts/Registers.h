@@ -40,8 +40,8 @@ int64_t registersOfBlocksDuringProducts(mlir::func::FuncOp kernel, int64_t fewes
 /// registers.
 int64_t registersDuringWarpProducts(mlir::func::FuncOp kernel);
 
-/// Registers of a thread that blocks of floats take which are there before `op` and needed behind it.
-/// Narrow elements share registers.
+/// Registers of a thread that blocks of floats take which are there before `op` and needed behind
+/// it. Narrow elements share registers.
 int64_t registersAcross(mlir::Operation *op);
 
 /// The largest result of a product alone: no form of the kernel holds less.

@@ -11,10 +11,10 @@
 
 namespace tile {
 
-/// The operation that writes an operand (`cta.fill`, `cta.stage`) and has the barrier of `op`, which
-/// writes another before it for the same readers: products of warpgroups, then with a fence, or loads
-/// of the threads. Nothing between them reads shared memory or waits for other threads. Null if `op`
-/// has its own.
+/// The operation that writes an operand (`cta.fill`, `cta.stage`) and has the barrier of `op`,
+/// which writes another before it for the same readers: products of warpgroups, then with a fence,
+/// or loads of the threads. Nothing between them reads shared memory or waits for other threads.
+/// Null if `op` has its own.
 mlir::Operation *meetsLater(mlir::Operation *op);
 
 } // namespace tile
