@@ -100,6 +100,8 @@ Result Evaluator::lookup(StringRef name, Scope &scope) {
                       "; functions of whole tensors are those of `tile`, under the names that they "
                       "have there",
                   "NameError");
+  if (name == "tl")
+    return fail(message + "; `import triton.language as tl` brings it", "NameError");
   if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
     message += formatted("; did you mean `{}`?", near);
   return fail(message, "NameError");
