@@ -94,6 +94,14 @@ Result Evaluator::lookup(StringRef name, Scope &scope) {
   llvm::append_range(candidates, module.names());
   llvm::append_range(candidates, builtinNames());
   std::string message = formatted("name `{}` is not defined", name);
+  for (StringRef library : {"torch", "np", "numpy", "jnp", "F", "nn"})
+    if (name == library)
+      return fail(message +
+                      "; functions of whole tensors are those of `tile`, under the names that they "
+                      "have there",
+                  "NameError");
+  if (name == "tl")
+    return fail(message + "; `import triton.language as tl` brings it", "NameError");
   if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
     message += formatted("; did you mean `{}`?", near);
   return fail(message, "NameError");

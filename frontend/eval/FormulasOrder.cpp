@@ -127,8 +127,8 @@ static Term bucketize(Formula &f) { return searched(f, f[1], f[0], f.flag(2, fal
 
 llvm::ArrayRef<FormulaEntry> eval::orderFormulas() {
   static const std::vector<FormulaEntry> table = {
-      {"sort", sorted<false>, 1, {"x", "axis", "descending"}},
-      {"argsort", sorted<true>, 1, {"x", "axis", "descending"}},
+      {"sort", sorted<false>, 1, {"x", "axis", "descending", "stable"}}, // it always is
+      {"argsort", sorted<true>, 1, {"x", "axis", "descending", "stable"}},
       {"median", median, 1, {"x", "axis", "keepdim"}},
       {"kthvalue", kthValue, 2, {"x", "k", "axis", "keepdim"}},
       {"quantile", quantile, 2, {"x", "q", "axis", "keepdim"}},

@@ -108,6 +108,14 @@ static Result masked(Tracer &tracer, StringRef name, Result scores, const PyValu
   return tracer.map(MapKind::select, name, {*sees, *scores, PyValue::number(-INFINITY)});
 }
 
+/// What stands before queries and before keys is the same, or 1.
+static bool haveSameHeads(const Sizes &queries, const Sizes &keys) {
+  unsigned dim;
+  return graph::broadcast(llvm::ArrayRef(queries).drop_back(2), llvm::ArrayRef(keys).drop_back(2),
+                          dim)
+      .has_value();
+}
+
 /// Every query is as long as a key, and every key has a value.
 static std::unique_ptr<EvalError> checkHeads(Tracer &tracer, StringRef name, const Operand &q,
                                              const PyValue &keys, const PyValue &values) {
@@ -118,12 +126,17 @@ static std::unique_ptr<EvalError> checkHeads(Tracer &tracer, StringRef name, con
     return error;
   Sizes of[] = {q.type().sizes(), k.type().sizes(), v.type().sizes()};
   bool areMatrices = llvm::all_of(of, [](const Sizes &sizes) { return sizes.size() >= 2; });
-  if (areMatrices && of[0].back() == of[1].back() && of[1].end()[-2] == of[2].end()[-2])
+  bool agree = areMatrices && of[0].back() == of[1].back() && of[1].end()[-2] == of[2].end()[-2];
+  if (agree && haveSameHeads(of[0], of[1]) && haveSameHeads(of[0], of[2]))
     return nullptr;
   return fail(formatted("`{}` needs queries (..., S, D), keys (..., T, D) and values (..., T, E), "
-                        "got {}, {} and {}",
+                        "got {}, {} and {}{}",
                         name, graph::shapeText(of[0]), graph::shapeText(of[1]),
-                        graph::shapeText(of[2])),
+                        graph::shapeText(of[2]),
+                        agree ? ": what stands before the last two must be the same, or 1; queries "
+                                "that share keys are (B, heads of keys, queries of each, S, D), "
+                                "with keys (B, heads of keys, 1, T, D)"
+                              : ""),
               "ValueError");
 }
 

@@ -106,12 +106,14 @@ static std::unique_ptr<EvalError> splitChannels(const Sizes &x, const Sizes &w, 
                                                 Size &outputs) {
   std::optional<Size> each = w[0].dividedBy(Size(groups));
   if (!each || x[1] != w[1] * Size(groups))
-    return fail(formatted("`conv2d` of a picture (N, C, H, W) {} and weights (O, C{}, KH, KW) "
-                          "{}{}: the channels `{}` and `{}` do not agree{}",
-                          graph::shapeText(x), groups > 1 ? " / groups" : "", graph::shapeText(w),
-                          groups > 1 ? formatted(" in {} groups", groups) : "", x[1], w[1],
-                          each ? "" : formatted(", and `{}` is no multiple of the groups", w[0])),
-                "ValueError");
+    return fail(
+        formatted(
+            "`conv2d` of a picture of shape {} and weights of shape {}{}, which are "
+            "to be (N, C, H, W) and (O, C{}, KH, KW): the channels `{}` and `{}` do not agree{}",
+            graph::shapeText(x), graph::shapeText(w),
+            groups > 1 ? formatted(" in {} groups", groups) : "", groups > 1 ? " / groups" : "",
+            x[1], w[1], each ? "" : formatted(", and `{}` is no multiple of the groups", w[0])),
+        "ValueError");
   outputs = *each;
   return nullptr;
 }

@@ -156,6 +156,14 @@ std::optional<Result> Tracer::callNamed(StringRef name, const CallArgs &args) {
   return entry->fn(*this, entry->name, given);
 }
 
+/// Names of what draws random numbers elsewhere, from a state that a function has not.
+static bool drawsNumbers(StringRef name) {
+  static constexpr StringRef names[] = {"rand",       "randn",    "randint",       "rand_like",
+                                        "randn_like", "randperm", "bernoulli",     "multinomial",
+                                        "normal",     "uniform",  "gumbel_softmax"};
+  return llvm::is_contained(names, name);
+}
+
 std::optional<Result> Tracer::callSymbol(eval::Evaluator &, StringRef name, const CallArgs &args) {
   StringRef function = name;
   bool isTl = function.consume_front("tl.");
@@ -164,6 +172,11 @@ std::optional<Result> Tracer::callSymbol(eval::Evaluator &, StringRef name, cons
   if (std::optional<Result> result = callNamed(function, args))
     return result;
   std::string message = formatted("`{}` is not supported in a function of whole tensors", name);
+  if (drawsNumbers(function))
+    return Result(eval::unsupported(
+        message +
+        "; `tile.philox_rand(seed, offsets)` and `tile.dropout(x, p, seed)` draw numbers that "
+        "are the same each time"));
   if (StringRef near = frontend::nearestName(function, names()); !near.empty())
     message += formatted("; did you mean `tile.{}`?", near);
   return Result(eval::unsupported(message));

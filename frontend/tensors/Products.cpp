@@ -54,8 +54,9 @@ Result Tracer::matmul(const PyValue &lhs, const PyValue &rhs) {
   if (inner != rows)
     return mismatch(
         a, b,
-        formatted("the columns of the first, `{}`, must be the rows of the second, `{}`", inner,
-                  rows));
+        formatted("the columns of the first, `{}`, must be the rows of the second, `{}`{}", inner,
+                  rows,
+                  right > 1 && with.back() == inner ? ", whose transpose (`.mT`) would do" : ""));
   unsigned dim;
   std::optional<Sizes> shape =
       graph::broadcast(ArrayRef(of).drop_back(2), ArrayRef(with).drop_back(2), dim);

@@ -57,6 +57,7 @@ public:
   Result compare(ast::CompareOp op, const PyValue &other) override;
   Result truth() override;
   Result length() override;
+  Result iterate(std::vector<PyValue> &elements) override;
   Result subscript(eval::Evaluator *evaluator, const PyValue &index) override;
   Result assignSubscript(const PyValue &index, const PyValue &value) override;
   Result attribute(StringRef name) override;

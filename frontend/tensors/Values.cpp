@@ -239,6 +239,39 @@ Result TensorValue::length() {
   return tracer.sizeValue(sizes()[0]);
 }
 
+/// Parts along the first dimension, if their number is known. Who takes two of them apart may want
+/// what PyTorch gives.
+Result TensorValue::iterate(std::vector<PyValue> &elements) {
+  Sizes shape = sizes();
+  if (shape.empty() || !shape[0].constant())
+    return fail(
+        formatted("how many parts a tensor of shape {} has along its first dimension is not "
+                  "known when the function is compiled; `max`, `min`, `sort`, `median`, `cummax` "
+                  "and `cummin` give values only, `argmax`, `argmin` and `argsort` places",
+                  graph::shapeText(shape)));
+  CallArgs self;
+  self.prepend(PyValue::extension(shared_from_this()));
+  Result parts = *tracer.callNamed("unbind", self);
+  if (!parts)
+    return parts;
+  llvm::append_range(elements, parts->asTuple().elements);
+  return PyValue();
+}
+
+/// What becomes of a method that PyTorch's tensors have, and these cannot; empty: no such method.
+static std::string adviceFor(StringRef method) {
+  if (method == "item" || method == "tolist" || method == "numpy")
+    return "what a tensor holds is not known when the function is compiled; one without dimensions "
+           "may stand where a number does";
+  StringRef plain = method;
+  if (plain.consume_back("_") && Tracer::hasNamed(plain))
+    return formatted(
+        "`x = x.{}(...)` makes a new one, and `x[:] = x.{}(...)` gives a parameter other "
+        "values",
+        plain, plain);
+  return "";
+}
+
 Result TensorValue::attribute(StringRef attribute) {
   Sizes shape = sizes();
   if (attribute == "shape") {
@@ -270,6 +303,8 @@ Result TensorValue::attribute(StringRef attribute) {
   for (StringRef more : {"shape", "dtype", "ndim", "numel", "T", "mT"})
     candidates.push_back(more);
   std::string message = formatted("a tensor has no attribute `{}`", attribute);
+  if (std::string advice = adviceFor(attribute); !advice.empty())
+    return fail(formatted("{}: {}", message, advice), "AttributeError");
   if (StringRef near = frontend::nearestName(attribute, candidates); !near.empty())
     message += formatted("; did you mean `{}`?", near);
   return fail(message, "AttributeError");

@@ -53,7 +53,7 @@ static std::vector<int64_t> sortedOrder(const Array &x, const AxisView &view, in
 }
 
 template <bool positions> static Result sort(const ContextPtr &context, const CallArgs &args) {
-  ArrayReader r("sort", args, {"x", "axis", "descending"}, 1);
+  ArrayReader r("sort", args, {"x", "axis", "descending", "stable"}, 1); // it always is
   if (!r)
     return r.error();
   Array &x = r.array();
