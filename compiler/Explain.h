@@ -77,7 +77,8 @@ struct Explanation {
   };
   struct Ring : Place {
     int stages = 0, wanted = 0;
-    double bytes = 0; ///< of one stage
+    double bytes = 0;             ///< of one stage
+    bool hasStageForEach = false; ///< iteration of its loop: more are of no use
   };
 
   KernelMetadata metadata;

@@ -313,6 +313,8 @@ void Reader::addRing(Operation *op, Explanation::Ring ring) {
         around && !around->hasAttr(cta::kPrologueAttr)) {
       auto own = around->getAttrOfType<IntegerAttr>(kNumStagesAttr);
       ring.wanted = std::max(ring.stages, own ? int(own.getInt()) : wantedStages);
+      std::optional<APInt> turns = around.getStaticTripCount();
+      ring.hasStageForEach = turns && turns->ule(uint64_t(ring.stages));
     }
   out.rings.push_back(ring);
 }

@@ -174,8 +174,10 @@ void Explanation::conclude() {
 // Text
 //===----------------------------------------------------------------------===//
 
-/// Shared memory does not hold as many, or holds fewer programs with them.
+/// No more are of use, or shared memory does not hold as many, or holds fewer programs with them.
 static const char *whyFewerStages(const Explanation &e, const Explanation::Ring &ring) {
+  if (ring.hasStageForEach)
+    return "the loop has no more turns";
   const Target *target = findTarget(e.metadata.target);
   double bytes = e.metadata.sharedBytes + (ring.wanted - ring.stages) * ring.bytes;
   return target && bytes <= double(target->maxSharedBytes) ? "with more, fewer programs fit"

@@ -67,7 +67,7 @@ def PipelineLoadsPass : TilePass<"tile-pipeline-loads", "::mlir::ModuleOp"> {
     filled in an iteration is the one that was read in the iteration before; the
     barrier of the wait lies between. Where warpgroups' products may be in flight that
     long (OverlapDots.cpp), there is one slot more, and it is the one before that. A loop of
-    exactly `num_stages` iterations has a slot for each: all its copies start in front of it.
+    so many iterations or fewer has a slot for each: all its copies start in front of it.
 
     A block that warpgroup instructions read along the other dimension than memory has it
     (elements of 8 or 32 bits) is copied as it lies where that takes less than copies of

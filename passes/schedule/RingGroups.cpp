@@ -35,6 +35,13 @@ void WarpSpecializer::chooseStages(Group &group) const {
   group.isElastic = !own && stages == 0;
   group.stages = group.isElastic ? tuningOf(kernel).mostOperandStages
                                  : std::max<int32_t>(own ? int32_t(own.getInt()) : stages, 1);
+  // A loop that runs once has no use for more slots than turns.
+  std::optional<APInt> turns = loop.getStaticTripCount();
+  if (turns && !programs && !loop->getParentOfType<LoopLikeOpInterface>() &&
+      turns->ult(uint64_t(group.stages)) && turns->ugt(1)) {
+    group.isElastic = false;
+    group.stages = int32_t(turns->getZExtValue());
+  }
 }
 
 LogicalResult WarpSpecializer::findGroups() {
