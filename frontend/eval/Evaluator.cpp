@@ -96,12 +96,12 @@ Result Evaluator::lookup(StringRef name, Scope &scope) {
   std::string message = formatted("name `{}` is not defined", name);
   for (StringRef library : {"torch", "np", "numpy", "jnp", "F", "nn"})
     if (name == library)
-      return fail(message +
-                      "; functions of whole tensors are those of `tile`, under the names that they "
-                      "have there",
+      return fail(formatted("{}; functions of whole tensors are those of `tile`, under the names "
+                            "that they have there",
+                            message),
                   "NameError");
   if (name == "tl")
-    return fail(message + "; `import triton.language as tl` brings it", "NameError");
+    return fail(formatted("{}; `import triton.language as tl` brings it", message), "NameError");
   if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
     message += formatted("; did you mean `{}`?", near);
   return fail(message, "NameError");

@@ -173,10 +173,10 @@ std::optional<Result> Tracer::callSymbol(eval::Evaluator &, StringRef name, cons
     return result;
   std::string message = formatted("`{}` is not supported in a function of whole tensors", name);
   if (drawsNumbers(function))
-    return Result(eval::unsupported(
-        message +
-        "; `tile.philox_rand(seed, offsets)` and `tile.dropout(x, p, seed)` draw numbers that "
-        "are the same each time"));
+    return Result(eval::unsupported(formatted(
+        "{}; `tile.philox_rand(seed, offsets)` and `tile.dropout(x, p, seed)` draw numbers that "
+        "are the same each time",
+        message)));
   if (StringRef near = frontend::nearestName(function, names()); !near.empty())
     message += formatted("; did you mean `tile.{}`?", near);
   return Result(eval::unsupported(message));
