@@ -182,7 +182,10 @@ private:
                       bool annotations);
   bool atMatch() const;
   ast::StmtPtr parseMatch();
-  template <typename Node> ast::StmtPtr finish(std::unique_ptr<Node> node);
+  template <typename Node> ast::StmtPtr finish(std::unique_ptr<Node> node) {
+    node->range.end = previousEnd;
+    return node;
+  }
 
   const SourceFile &file;
   DiagnosticEngine &diagnostics;

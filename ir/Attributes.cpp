@@ -20,6 +20,7 @@ enum class Place {
   Access,
   Copy,
   Store,
+  Reduction,
   Value,
   Any,
   Print
@@ -36,6 +37,11 @@ template <typename T> static bool is(Attribute a) { return isa<T>(a); }
 static bool isI32(Attribute a) {
   auto number = dyn_cast<IntegerAttr>(a);
   return number && number.getType().isInteger(32);
+}
+/// A share of a warp's threads.
+static bool isPartOfWarp(Attribute a) {
+  return isI32(a) && cast<IntegerAttr>(a).getInt() > 0 && cast<IntegerAttr>(a).getInt() <= kLanes &&
+         llvm::isPowerOf2_64(uint64_t(cast<IntegerAttr>(a).getInt()));
 }
 static bool isI64(Attribute a) {
   auto number = dyn_cast<IntegerAttr>(a);
@@ -99,6 +105,8 @@ static const llvm::StringMap<Rule> &rules() {
     add(cta::kEvictAttr, Place::Any, is<EvictionPolicyAttr>, "a #tile.evict");
     add(cta::kStorePartsAttr, Place::Store, isI32, "an i32");
     unit(Place::Store, {cta::kOwnPlaceAttr});
+    add(cta::kThreadsOfResultAttr, Place::Reduction, isPartOfWarp,
+        "an i32, a power of two up to 32");
     add(kPrintedShapesAttr, Place::Print, is<ArrayAttr>, "an array");
     return t;
   }();
@@ -123,6 +131,8 @@ static bool standsOn(Operation *op, Place place) {
     return isa<cta::AsyncCopyOp>(op);
   case Place::Store:
     return isa<cta::TmaStoreOp>(op);
+  case Place::Reduction:
+    return isa<ReduceOp>(op);
   case Place::Value:
     return op->getNumResults() > 0;
   case Place::Print:

@@ -130,6 +130,9 @@ inline constexpr llvm::StringLiteral kCutsSectorsAttr = "cta.cuts_sectors";
 
 /// i32: byte offset of the op's place in shared memory, set by the memory pass.
 inline constexpr llvm::StringLiteral kScratchOffsetAttr = "cta.scratch_offset";
+/// i32, on a reduction that all threads combine together, set by the memory pass with its room:
+/// how many neighbouring threads combine a result, a power of two and at most a warp.
+inline constexpr llvm::StringLiteral kThreadsOfResultAttr = "cta.threads_of_result";
 /// Array of i64: the result is equal over aligned runs of elements although the operands
 /// are not (a mask against the end of a row): the length of the runs along each axis,
 /// powers of two.

@@ -18,6 +18,7 @@ struct Hook {
 };
 
 llvm::ArrayRef<Hook> memoryHooks();
+llvm::ArrayRef<Hook> printHooks();
 llvm::ArrayRef<Hook> privateHooks();
 llvm::ArrayRef<Hook> warpHooks();
 llvm::ArrayRef<Hook> barrierHooks();

@@ -96,6 +96,7 @@ std::optional<ArgumentType> Parameters::annotated(const ast::Parameter &paramete
 
 bool Parameters::readAnnotations() {
   bool valid = true;
+  llvm::SmallVector<const ast::Parameter *> unknown;
   for (Slot &slot : slots) {
     if (slot.isConstexpr)
       continue;
@@ -107,13 +108,30 @@ bool Parameters::readAnnotations() {
     }
     valid = false;
     if (diagnostics.numErrors() == errors)
-      diagnostics.error(
-          file, slot.parameter->range,
-          formatted("the type of parameter `{0}` is not known: annotate it, as in `{0}: "
-                    "\"*fp32\"` or `{0}: \"i32\"`, or give a signature for ({1})",
-                    slot.parameter->name, runtimeNames()));
+      unknown.push_back(slot.parameter);
   }
+  if (!unknown.empty())
+    refuseUntyped(unknown);
   return valid;
+}
+
+/// One error for all of them: whoever writes types forgets few, and others give a signature.
+void Parameters::refuseUntyped(llvm::ArrayRef<const ast::Parameter *> unknown) {
+  std::string names;
+  for (auto [i, parameter] : llvm::enumerate(unknown))
+    names += formatted("{}`{}`",
+                       i == 0                    ? ""
+                       : i + 1 == unknown.size() ? " and "
+                                                 : ", ",
+                       parameter->name);
+  bool isOne = unknown.size() == 1;
+  diagnostics.error(file, unknown.front()->range,
+                    formatted("the {} of {} {} not known: annotate {}, as in `{}: \"*fp32\"` or "
+                              "`{}: \"i32\"`, or give a signature for ({})",
+                              isOne ? "type" : "types",
+                              (isOne ? "parameter " : "parameters ") + names, isOne ? "is" : "are",
+                              isOne ? "it" : "them", unknown.front()->name, unknown.back()->name,
+                              runtimeNames()));
 }
 
 bool Parameters::readConstexprs() {

@@ -32,6 +32,7 @@ private:
   void classify();
   bool readSignature();
   bool readAnnotations();
+  void refuseUntyped(llvm::ArrayRef<const ast::Parameter *> unknown);
   bool readConstexprs();
   std::optional<ArgumentType> annotated(const ast::Parameter &parameter);
   std::string runtimeNames() const;

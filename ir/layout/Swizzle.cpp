@@ -63,20 +63,16 @@ LinearLayout tile::layout::offsetsOf(const LinearLayout &access, const LinearLay
 // Wavefronts
 //===----------------------------------------------------------------------===//
 
-unsigned tile::layout::countWavefronts(const LinearLayout &access, const LinearLayout &shared,
-                                       unsigned elementBytes, unsigned vectorLog2) {
-  LinearLayout offsets = offsetsOf(access, shared);
-  ArrayRef<uint64_t> laneRows = offsets.rows(Dim::lane());
-  unsigned bytes = elementBytes << vectorLog2;
+unsigned tile::layout::countWavefronts(ArrayRef<uint64_t> laneSteps, unsigned bytes) {
   unsigned laneBits = wavefrontLaneBits(bytes);
   // Conflicts do not change when all addresses move by one XOR constant, so
-  // one group of lanes and one vector of registers stand for all.
+  // one group of lanes stands for all.
   std::array<SmallVector<uint64_t, 32>, 32> words; // distinct words by bank
-  for (uint64_t lane = 0; lane < 1ull << std::min<size_t>(laneBits, laneRows.size()); ++lane) {
-    uint64_t offset = 0;
+  for (uint64_t lane = 0; lane < 1ull << std::min<size_t>(laneBits, laneSteps.size()); ++lane) {
+    uint64_t address = 0;
     for (uint64_t bits = lane; bits; bits &= bits - 1)
-      offset ^= laneRows[llvm::countr_zero(bits)];
-    uint64_t first = (offset & ~lowBits(vectorLog2)) * elementBytes / kWordBytes;
+      address ^= laneSteps[llvm::countr_zero(bits)];
+    uint64_t first = address / kWordBytes;
     for (uint64_t word = first; word < first + std::max(1u, bytes / kWordBytes); ++word)
       if (!llvm::is_contained(words[word % 32], word))
         words[word % 32].push_back(word);
@@ -84,8 +80,18 @@ unsigned tile::layout::countWavefronts(const LinearLayout &access, const LinearL
   size_t worst = 0;
   for (auto &bank : words)
     worst = std::max(worst, bank.size());
-  unsigned groups = 1u << (kLaneBits - laneBits);
-  return unsigned(worst) * groups * (unsigned(access.inSize(Dim::reg())) >> vectorLog2);
+  return unsigned(worst) << (kLaneBits - laneBits);
+}
+
+unsigned tile::layout::countWavefronts(const LinearLayout &access, const LinearLayout &shared,
+                                       unsigned elementBytes, unsigned vectorLog2) {
+  LinearLayout offsets = offsetsOf(access, shared);
+  SmallVector<uint64_t> laneSteps;
+  for (uint64_t row : offsets.rows(Dim::lane()))
+    laneSteps.push_back((row & ~lowBits(vectorLog2)) * elementBytes);
+  // As for lanes, one vector of registers stands for all.
+  return countWavefronts(laneSteps, elementBytes << vectorLog2) *
+         (unsigned(access.inSize(Dim::reg())) >> vectorLog2);
 }
 
 unsigned tile::layout::idealWavefronts(const LinearLayout &access, unsigned elementBytes,

@@ -35,6 +35,9 @@ struct VectorAccess {
 /// memory.
 VectorAccess widestVector(const LinearLayout &layout, Dim out, unsigned maxLog2);
 
+/// Memory wavefronts of one access of a warp, of `bytes` by each lane: the bits of a lane's number
+/// move its address by these many bytes, by XOR.
+unsigned countWavefronts(llvm::ArrayRef<uint64_t> laneSteps, unsigned bytes);
 /// Memory wavefronts of one warp that accesses every element of `access` (a
 /// distributed layout) once, with vectors of 2^vectorLog2 elements (as found
 /// by widestVector). `shared` maps offset -> the outputs of `access`.

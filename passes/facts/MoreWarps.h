@@ -15,7 +15,7 @@ namespace tile {
 /// Whether a kernel that asks for `asked` may get two warpgroups in place of one.
 inline bool mayGetTwoWarpgroups(KernelAttr asked) {
   return isFree(asked.getRoles()) && asked.getCtas() <= 1 &&
-         asked.getWarps() * 32 == int(kWarpgroupThreads);
+         asked.getWarps() * int(kLanes) == int(kWarpgroupThreads);
 }
 
 /// Whether each of two warpgroups has the rows of an instruction then.

@@ -58,6 +58,10 @@ bool isOfIndices(mlir::Operation *op);
 void separateViews(mlir::Block &block);
 /// Whether a number is known to be above 0.
 bool isPositive(mlir::Value value);
+/// All that needs a value, in the block.
+llvm::SmallPtrSet<mlir::Operation *, 16> usersOf(mlir::Value value);
+/// The operand of which a value is a multiple, element by element, or 0, as dropout makes it.
+mlir::OpOperand *maskedOf(mlir::Value value);
 /// -inf, as a constant.
 bool isLowest(mlir::Value value);
 

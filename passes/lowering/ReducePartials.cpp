@@ -9,34 +9,16 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
+#include "ir/layout/Swizzle.h"
 #include "passes/lowering/ReduceLowering.h"
 #include "passes/memory/Costs.h"
 #include "target/Tuning.h"
-#include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
 using layout::Dim;
 using layout::LinearLayout;
-
-/// Of a warp whose lanes access `bytes` each, at addresses that are so many bytes apart.
-static unsigned wavefrontsOf(ArrayRef<int64_t> distances, unsigned bytes) {
-  constexpr unsigned kWord = 4, kBanks = 32;
-  unsigned together = std::min<unsigned>(kLanes, kBanks * kWord / bytes);
-  llvm::SmallVector<llvm::SmallSet<int64_t, 4>, kBanks> words(kBanks);
-  for (unsigned lane = 0; lane < together; ++lane) {
-    int64_t first = 0;
-    for (auto [bit, distance] : llvm::enumerate(distances))
-      first ^= lane >> bit & 1 ? distance : 0;
-    for (int64_t word = first / kWord; word < first / kWord + std::max(1u, bytes / kWord); ++word)
-      words[word % kBanks].insert(word);
-  }
-  size_t most = 0;
-  for (const auto &bank : words)
-    most = std::max(most, bank.size());
-  return unsigned(most) * (kLanes / together);
-}
 
 /// How far apart the results are of which each bit of `in` has parts.
 static SmallVector<int64_t> stepsOf(const LinearLayout &layout, Dim in, ArrayRef<int64_t> shape,
@@ -127,15 +109,16 @@ double ReduceLowering::cyclesOfPartials(const Partials &partials, unsigned bytes
   Reads reads =
       threads ? readsTogether(*this, partials.warps, threads) : readsAlone(*this, partials.warps);
   unsigned run = resultsAtOnce(partials, bytes);
-  unsigned step = partials.areByWarp ? 1 : std::min(reads.own, 16 / bytes);
-  SmallVector<int64_t> written = writtenSteps(), read;
-  for (int64_t &one : written)
-    one *= bytes * ofResult;
+  unsigned step = partials.areByWarp ? 1 : partsAtOnce(reads.own, bytes);
+  SmallVector<uint64_t> written, read;
+  for (int64_t one : writtenSteps())
+    written.push_back(bytes * one * ofResult);
   for (auto [result, part] : llvm::zip_equal(reads.results, reads.parts))
     read.push_back(bytes * (result * ofResult + part * ofPart));
   double stores = double(acc.size()) / run, loads = reads.rounds * reads.own / step;
   Cost cost{stores + loads,
-            stores * wavefrontsOf(written, run * bytes) + loads * wavefrontsOf(read, step * bytes),
+            stores * layout::countWavefronts(written, run * bytes) +
+                loads * layout::countWavefronts(read, step * bytes),
             0};
   return cost.total(1);
 }

@@ -92,7 +92,7 @@ unsigned ReduceWork::costOfSharing(unsigned warps, unsigned own) {
   unsigned reads = 0, values = op.getSrcs().size(), combining = costOfCombining();
   for (Value src : op.getSrcs()) {
     unsigned bytes = std::max(getElementBytes(getElementType(src.getType())), 1u);
-    reads += llvm::divideCeil(own * bytes, 16u);
+    reads += own / partsAtOnce(own, bytes);
   }
   // Lanes in order choose which of two values is the left one.
   unsigned shuffle = tuningOf(op).shuffleSlots, step = combining + values * (shuffle + 2);
@@ -129,7 +129,16 @@ unsigned ReduceWork::lanesToShare(unsigned warps) {
   return mask;
 }
 
+unsigned lowering::threadsOfResult(ReduceOp op) { return ReduceWork(op).threadsOfResult(); }
+
 unsigned ReduceWork::threadsOfResult() {
+  if (!op->hasAttr(cta::kScratchOffsetAttr))
+    return chooseThreadsOfResult();
+  auto chosen = op->getAttrOfType<IntegerAttr>(cta::kThreadsOfResultAttr);
+  return chosen ? unsigned(chosen.getInt()) : 0;
+}
+
+unsigned ReduceWork::chooseThreadsOfResult() {
   auto type = dyn_cast<RankedTensorType>(op.getResult(0).getType());
   unsigned parts = partsOfResult();
   if (!type || parts == 1)

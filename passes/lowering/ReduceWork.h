@@ -16,11 +16,19 @@
 
 #include "ir/TileDialect.h"
 #include "ir/layout/LinearLayout.h"
+#include <algorithm>
 
 namespace tile::lowering {
 
 /// In an ordered reduction: how many times the lanes and warps of the axis follow each other.
 unsigned repeatsOf(const layout::LinearLayout &layout, unsigned axis);
+
+/// Of `own` parts of a result, `bytes` each, how many a thread reads at once where they lie side by
+/// side.
+inline unsigned partsAtOnce(unsigned own, unsigned bytes) {
+  constexpr unsigned kMostBytes = 16;
+  return std::min(own, kMostBytes / bytes);
+}
 
 /// A reduction, and what is known of it before it is lowered.
 struct ReduceWork {
@@ -55,10 +63,13 @@ struct ReduceWork {
   /// more, as many as make it least work.
   unsigned lanesToShare(unsigned warps);
   /// How many neighbouring threads combine a result if all threads do it together, a power of two
-  /// and at most a warp; 0 where that is no less work than each alone. tile-allocate-scratch and
-  /// tile-lower-to-llvm both ask, and must hear the same: it goes by layouts and by who uses the
-  /// results, which no pass between them may change.
+  /// and at most a warp; 0 where each does it alone. What tile-allocate-scratch made room for, as
+  /// soon as it has; before, what takes less.
   unsigned threadsOfResult();
+
+private:
+  /// 0 where together is no less work than alone. Goes by layouts and by who uses the results.
+  unsigned chooseThreadsOfResult();
 };
 
 } // namespace tile::lowering

@@ -3,11 +3,7 @@
 // Contract and example: AllocateScratchPass in passes/memory/Passes.td.
 //
 //===----------------------------------------------------------------------===//
-#include "ir/CtaSlots.h"
 #include "ir/Kernel.h"
-#include "ir/Printing.h"
-#include "ir/layout/Hopper.h"
-#include "ir/layout/Swizzle.h"
 #include "passes/Passes.h"
 #include "passes/facts/Registers.h"
 #include "passes/memory/Scratch.h"
@@ -30,130 +26,6 @@ namespace {
 /// Swizzle patterns are anchored at multiples of this.
 constexpr int64_t kSwizzlePeriod = cta::kSlotAlignment;
 } // namespace
-
-int64_t lowering::maxSharedBytes(ModuleOp module) { return targetOf(module).maxSharedBytes; }
-
-bool lowering::needsOneReader(Operation *op) {
-  auto load = dyn_cast<LoadOp>(op);
-  return isa<AtomicRmwOp, AtomicCasOp>(op) || (load && load.getIsVolatile());
-}
-
-bool lowering::meetsInReduction(cta::AsyncWaitOp wait) {
-  auto reduce = dyn_cast_if_present<ReduceOp>(wait->getNextNode());
-  return reduce && !wait.getForProducts() && scratchBytes(reduce) > 0;
-}
-
-bool lowering::isFencedLater(cta::AsyncWaitOp wait) {
-  for (Operation *op = wait->getNextNode(); op; op = op->getNextNode()) {
-    if (isa<cta::FillOp>(op) ||
-        (isa<cta::StageOp>(op) && llvm::any_of(op->getUsers(), llvm::IsaPred<cta::WarpgroupDotOp>)))
-      return true;
-    if (isa<cta::WarpgroupDotOp>(op) || op->getNumRegions() > 0)
-      return false;
-  }
-  return false;
-}
-
-int64_t lowering::oneReaderScratchBytes(Operation *op) {
-  if (op->getResult(0).use_empty())
-    return 0;
-  Type type = op->getResult(0).getType();
-  int64_t elements = 1;
-  if (auto block = dyn_cast<RankedTensorType>(type)) {
-    elements = block.getNumElements();
-    bool copies = false;
-    for (auto [dim, free] : cta::getLayout(block).freeVariableMasks())
-      copies |= dim != layout::Dim::reg() && free != 0;
-    if (!copies)
-      return 0;
-  }
-  return llvm::alignTo(elements * getElementBytes(getElementType(type)), 16);
-}
-
-/// What the slots' buffers of a ring take.
-static int64_t slotBytes(cta::RingType ring, int64_t stages) {
-  return cta::bytesInSlot(ring.getBuffers()) * stages;
-}
-
-int64_t lowering::barrierBytes(int64_t stages, unsigned groups) {
-  return 16 * stages + (groups > 1 ? 8 : 0);
-}
-
-int64_t lowering::ringBytes(cta::RingType ring, int64_t stages, unsigned groups) {
-  return llvm::alignTo(slotBytes(ring, stages) + barrierBytes(stages, groups), kSwizzlePeriod);
-}
-
-int64_t lowering::mostStoreParts(cta::TmaStoreOp op) {
-  auto type = cast<RankedTensorType>(op.getValue().getType());
-  const layout::LinearLayout &image = op.getLayout().getLayout();
-  layout::LinearLayout offsets = layout::offsetsOf(cta::getLayout(type), image);
-  unsigned bytes = getElementBytes(type.getElementType());
-  std::optional<unsigned> minor = layout::minorOfSwizzledTile(image, bytes);
-  if (!minor)
-    return 1;
-  int64_t minorBytes = type.getDimSize(*minor) * bytes;
-  int64_t columns = minorBytes / layout::swizzleSpan(minorBytes), parts = 1;
-  // The highest bits of the offset say in which column of boxes an element is.
-  for (int bit = offsets.totalOutSizeLog2() - 1; parts < columns; --bit, parts *= 2) {
-    unsigned moving = llvm::count_if(offsets.rows(), [&](uint64_t r) { return r >> bit & 1; });
-    if (moving != 1 || !llvm::is_contained(offsets.rows(layout::Dim::reg()), 1ull << bit))
-      break;
-  }
-  return parts;
-}
-
-int64_t lowering::bufferBytes(Operation *op) {
-  int64_t bytes = cast<cta::BufferType>(op->getResult(0).getType()).getBytes();
-  auto slots = dyn_cast<cta::SlotsOp>(op);
-  return slots ? llvm::alignTo(bytes, kSwizzlePeriod) * slots.getCount() : bytes;
-}
-
-int64_t lowering::bytesOfCopies(ModuleOp module) {
-  int64_t sum = 0;
-  module.walk([&](Operation *op) {
-    if (auto ring = dyn_cast<cta::RingOp>(op))
-      sum += ringBytes(ring.getType(), ring.getStages());
-    if (isa<cta::SlotsOp>(op))
-      sum += bufferBytes(op);
-  });
-  return sum * cta::groupsOf(module);
-}
-
-int64_t lowering::scratchBytes(Operation *op) {
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    return reduceScratchBytes(reduce);
-  if (auto scan = dyn_cast<ScanOp>(op))
-    return scanScratchBytes(scan);
-  if (auto convert = dyn_cast<cta::ConvertLayoutOp>(op))
-    return convertScratchBytes(convert);
-  if (auto dot = dyn_cast<DotOp>(op))
-    return dotScratchBytes(dot);
-  if (needsOneReader(op))
-    return oneReaderScratchBytes(op);
-  return elementScratchBytes(op);
-}
-
-int64_t lowering::printedBytes(Value operand) {
-  auto block = dyn_cast<RankedTensorType>(operand.getType());
-  if (!block)
-    return 0;
-  int64_t printed = std::min(block.getNumElements(), kMaxPrinted);
-  return llvm::alignTo(printed * getElementBytes(block.getElementType()), 16);
-}
-
-int64_t lowering::elementScratchBytes(Operation *op) {
-  if (auto gather = dyn_cast<GatherOp>(op)) {
-    auto src = cast<RankedTensorType>(gather.getSrc().getType());
-    return llvm::alignTo(src.getNumElements() * getElementBytes(src.getElementType()), 16);
-  }
-  if (auto histogram = dyn_cast<HistogramOp>(op))
-    return llvm::alignTo(histogram.getType().getNumElements() * 4, 16);
-  int64_t bytes = 0;
-  if (auto print = dyn_cast<PrintOp>(op))
-    for (Value operand : print.getOperands_())
-      bytes += printedBytes(operand);
-  return bytes;
-}
 
 namespace {
 /// Where the exchange buffers go: small ones up to `smallEnd`, large ones from
@@ -308,7 +180,11 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
   }
 
   void place(Operation *op, int64_t offset) {
-    op->setAttr(cta::kScratchOffsetAttr, Builder(&getContext()).getI32IntegerAttr(int32_t(offset)));
+    Builder b(&getContext());
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      if (unsigned threads = lowering::threadsOfResult(reduce))
+        op->setAttr(cta::kThreadsOfResultAttr, b.getI32IntegerAttr(int32_t(threads)));
+    op->setAttr(cta::kScratchOffsetAttr, b.getI32IntegerAttr(int32_t(offset)));
   }
 
   /// Staged operands and slots: each the lowest place that no other has while it
@@ -370,7 +246,7 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
   static int64_t sum(const Tail &tail, int64_t bytesOfStores) {
     int64_t inSlots = 0, inBarriers = 0;
     for (cta::RingOp op : tail.rings) {
-      inSlots += slotBytes(op.getType(), op.getStages());
+      inSlots += lowering::slotBytes(op.getType(), op.getStages());
       inBarriers += lowering::barrierBytes(op.getStages(), tail.groups);
     }
     inBarriers = llvm::alignTo(inBarriers, kSwizzlePeriod);
@@ -460,7 +336,7 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
     int64_t inBarriers = 0;
     for (cta::RingOp op : tail.rings) {
       place(op, end);
-      end += slotBytes(op.getType(), op.getStages());
+      end += lowering::slotBytes(op.getType(), op.getStages());
       inBarriers += lowering::barrierBytes(op.getStages(), tail.groups);
     }
     end = std::max(end, int64_t(llvm::alignTo(endOfStores, kSwizzlePeriod)));

@@ -9,7 +9,8 @@ def AllocateScratchPass : TilePass<"tile-allocate-scratch", "::mlir::ModuleOp"> 
   let description = [{
     - **Needs**: a laid-out kernel.
     - **Guarantees**: every op that exchanges data between warps carries
-      `cta.scratch_offset`; the module carries `cta.shared_bytes`.
+      `cta.scratch_offset`; the module carries `cta.shared_bytes`. Reductions whose results all
+      threads combine together say so (`cta.threads_of_result`), and have room for it.
     - **Never**: moves or changes ops.
 
     A buffer lives only while its op runs, so all could share offset 0. But

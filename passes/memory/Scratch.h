@@ -19,6 +19,9 @@ namespace tile::lowering {
 int64_t scratchBytes(mlir::Operation *op);
 
 int64_t reduceScratchBytes(ReduceOp op);
+/// How many threads combine a result of it together (`cta.threads_of_result`, once it has its
+/// room), or 0 if each thread combines what it needs.
+unsigned threadsOfResult(ReduceOp op);
 int64_t scanScratchBytes(ScanOp op);
 int64_t convertScratchBytes(cta::ConvertLayoutOp op);
 int64_t dotScratchBytes(DotOp op);
@@ -33,6 +36,8 @@ bool needsOneReader(mlir::Operation *op);
 /// their order, are the last bytes of a kernel's shared memory: the machine may write the
 /// state of a barrier back at any time, so nothing else may be there, not even later.
 int64_t barrierBytes(int64_t stages, unsigned groups = 1);
+/// What the slots' buffers of a ring take.
+int64_t slotBytes(cta::RingType ring, int64_t stages);
 /// Shared memory of a ring by itself: its slots' buffers, each aligned to 1024 bytes, and
 /// its barriers.
 int64_t ringBytes(cta::RingType type, int64_t stages, unsigned groups = 1);

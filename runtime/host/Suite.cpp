@@ -2,6 +2,7 @@
 #include "runtime/host/Suite.h"
 #include "runtime/host/Wording.h"
 #include "text/Format.h"
+#include "llvm/ADT/StringExtras.h"
 #include <chrono>
 
 using namespace tile;
@@ -73,6 +74,35 @@ std::vector<std::string> Suite::names(Purpose purpose) {
   for (auto &function : functionsOf(file, purpose))
     out.push_back(function->name());
   return out;
+}
+
+/// Whether others find a function of this name by its name alone.
+static bool isCalledLike(StringRef name, Purpose purpose) {
+  switch (purpose) {
+  case Purpose::Test:
+    return name.starts_with("test");
+  case Purpose::Bench:
+    return name.starts_with("bench");
+  case Purpose::Example:
+    return name == "main";
+  }
+  llvm_unreachable("a purpose without a name");
+}
+
+static bool isPlain(eval::ModuleEnv &file, const eval::FunctionObject &function) {
+  return function.decorators.empty() && file.isBound(function);
+}
+
+std::string Suite::howToMark(Purpose purpose) {
+  std::vector<std::string> found;
+  for (auto &function : file.functions())
+    if (isPlain(file, *function) && isCalledLike(function->name(), purpose))
+      found.push_back(function->name());
+  if (found.empty())
+    return {};
+  return formatted("; `{}` {} no decorator: put `@{}` above {}", llvm::join(found, "`, `"),
+                   found.size() == 1 ? "has" : "have", decoratorName(purpose),
+                   found.size() == 1 ? "it" : "each");
 }
 
 std::vector<std::pair<std::string, size_t>> Suite::count(Purpose purpose) {
@@ -270,7 +300,13 @@ std::unique_ptr<EvalError> Suite::run(Purpose purpose, ArrayRef<std::string> wan
     std::vector<StringRef> candidates(known.begin(), known.end());
     std::string message = formatted("`{}` has no `@{}` function `{}`", file.source().name(),
                                     decoratorName(purpose), name);
-    if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
+    bool isUnmarked = llvm::any_of(file.functions(), [&](auto &function) {
+      return function->name() == name && isPlain(file, *function);
+    });
+    if (isUnmarked)
+      message +=
+          formatted(": its `def` has no decorator, put `@{}` above it", decoratorName(purpose));
+    else if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
       message += formatted("; did you mean `{}`?", near);
     return fail(message, "NameError");
   }

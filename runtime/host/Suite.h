@@ -72,6 +72,9 @@ public:
 
   /// The names of functions of one purpose, in source order.
   std::vector<std::string> names(Purpose purpose);
+  /// What to add to a message that there are none of a purpose: which functions without a decorator
+  /// are called as if they were (`test_add`), or nothing.
+  std::string howToMark(Purpose purpose);
   /// Their numbers of cases, too; 0 where the decorator is wrong.
   std::vector<std::pair<std::string, size_t>> count(Purpose purpose);
   /// All cases of a function; an error of its decorators otherwise.

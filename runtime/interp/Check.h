@@ -45,6 +45,9 @@ public:
   ~CheckState();
 
   enum class Access { Read, Write, Atomic, AtomicRead };
+  static bool reads(Access access) {
+    return access == Access::Read || access == Access::AtomicRead;
+  }
   /// Checks the lanes of one instruction. The result says, for each lane,
   /// whether it may touch memory; it is valid until the next call.
   const uint8_t *check(Frame &frame, const Instruction &i, uint32_t n, unsigned bytes,

@@ -8,6 +8,7 @@
 #define TILE_RUNTIME_JIT_JITFILE_H
 
 #include "frontend/AST.h"
+#include "frontend/Source.h"
 #include "runtime/dispatch/Key.h"
 #include "runtime/jit/Choices.h"
 #include "target/CompileOptions.h"
@@ -21,6 +22,9 @@ struct JitSettings {
   std::vector<std::string> plain, unaligned; ///< parameters not specialised on, on alignment
   std::string grid;                          ///< name of a function, a lambda, or nothing
 };
+
+/// What the front end has said, as an error.
+llvm::Error toError(const frontend::DiagnosticEngine &diagnostics);
 
 class JitFile {
 public:

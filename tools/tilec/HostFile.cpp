@@ -54,3 +54,53 @@ HostFile::Overrides HostFile::overrides(llvm::ArrayRef<std::string> arguments) {
   }
   return values;
 }
+
+/// A name that is a file of results.
+static bool namesResults(StringRef command, StringRef one) {
+  if (!one.ends_with(".json") && !one.ends_with(".csv") && !one.ends_with(".html"))
+    return false;
+  printError(command,
+             command == "bench"
+                 ? formatted("`{}` names no function; results go to it with `-o {}`", one, one)
+                 : formatted("`{}` names no function", one));
+  return true;
+}
+
+/// Those of all files whose names have the text in them.
+static bool filterNames(StringRef command, tile::host::Purpose purpose, StringRef text,
+                        std::vector<std::unique_ptr<HostFile>> &files) {
+  bool isAny = false;
+  for (auto &file : files) {
+    llvm::erase_if(file->names, [&](StringRef one) { return !one.contains(text); });
+    isAny |= !file->names.empty();
+  }
+  if (!isAny)
+    printError(command, formatted("option `--filter`: no `@{}` function has `{}` in its name",
+                                  tile::host::decoratorName(purpose), text));
+  return isAny;
+}
+
+bool tilec::chooseNames(StringRef command, tile::host::Purpose purpose, const WantedNames &wanted,
+                        std::vector<std::unique_ptr<HostFile>> &files) {
+  for (StringRef one : wanted.names)
+    if (namesResults(command, one))
+      return false;
+  std::vector<std::string> known;
+  for (auto &file : files)
+    llvm::append_range(known, file->names);
+  for (const std::string &one : wanted.names)
+    if (files.size() > 1 && !llvm::is_contained(known, one)) {
+      StringRef near = nearest(one, known);
+      printError(command, formatted("none of {} files has a `@{}` function `{}`{}", files.size(),
+                                    tile::host::decoratorName(purpose), one,
+                                    near.empty() ? "" : formatted("; did you mean `{}`?", near)));
+      return false;
+    }
+  if (files.size() == 1 && !wanted.names.empty())
+    files.front()->names = wanted.names;
+  else if (!wanted.names.empty())
+    for (auto &file : files)
+      llvm::erase_if(file->names,
+                     [&](auto &one) { return !llvm::is_contained(wanted.names, one); });
+  return wanted.filter.empty() || filterNames(command, purpose, wanted.filter, files);
+}

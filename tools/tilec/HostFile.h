@@ -27,6 +27,18 @@ struct HostFile {
   Overrides overrides(llvm::ArrayRef<std::string> arguments);
 };
 
+/// The functions that a command line asks for; all, if it names none.
+struct WantedNames {
+  std::vector<std::string> names;
+  std::string filter; ///< part of each name
+  bool empty() const { return names.empty() && filter.empty(); }
+};
+
+/// Leaves in each file the functions that were asked for. With one file the suite says what it does
+/// not know. False after printing what is wrong.
+bool chooseNames(llvm::StringRef command, tile::host::Purpose purpose, const WantedNames &wanted,
+                 std::vector<std::unique_ptr<HostFile>> &files);
+
 } // namespace tilec
 
 #endif // TILE_TOOLS_TILEC_HOSTFILE_H

@@ -46,7 +46,6 @@ public:
 private:
   StringRef name() const;
   bool readArguments();
-  bool chooseNames();
   int list() const;
   int runFile(HostFile &file);
   int runFiles();
@@ -58,7 +57,8 @@ private:
   int finishBench(int status);
 
   Purpose purpose;
-  std::vector<std::string> arguments, includePaths, wanted, parameters;
+  std::vector<std::string> arguments, includePaths, parameters;
+  WantedNames wanted;
   HostDeviceOptions deviceOptions;
   HostDevice opened;
   std::vector<std::unique_ptr<HostFile>> files;
@@ -89,6 +89,8 @@ HostCommand::HostCommand(Purpose purpose) : purpose(purpose) {
   options
       .list("include", "DIR", "where imported files are looked for, besides FILE's folder",
             includePaths, ValueKind::Directory, 'I')
+      .text("filter", "TEXT", "only functions whose names have TEXT in them", wanted.filter,
+            ValueKind::Text, 'k')
       .flag("list", "print the names of the functions and their numbers of cases, and stop",
             listOnly);
   if (purpose != Purpose::Bench)
@@ -109,10 +111,10 @@ HostCommand::HostCommand(Purpose purpose) : purpose(purpose) {
 bool HostCommand::readArguments() {
   std::vector<std::string> paths;
   for (const std::string &argument : arguments) {
-    if (paths.empty() || (wanted.empty() && parameters.empty() && looksLikePath(argument)))
+    if (paths.empty() || (wanted.names.empty() && parameters.empty() && looksLikePath(argument)))
       paths.push_back(argument);
     else
-      (StringRef(argument).contains('=') ? parameters : wanted).push_back(argument);
+      (StringRef(argument).contains('=') ? parameters : wanted.names).push_back(argument);
   }
   std::vector<SourcePath> sources;
   std::string error;
@@ -127,43 +129,11 @@ bool HostCommand::readArguments() {
   return true;
 }
 
-/// Leaves in each file the functions that were asked for. With one file the suite says what it
-/// does not know.
-bool HostCommand::chooseNames() {
-  if (wanted.empty())
-    return true;
-  for (StringRef one : wanted)
-    if (one.ends_with(".json") || one.ends_with(".csv") || one.ends_with(".html")) {
-      printError(name(),
-                 purpose == Purpose::Bench
-                     ? formatted("`{}` names no function; results go to it with `-o {}`", one, one)
-                     : formatted("`{}` names no function", one));
-      return false;
-    }
-  if (files.size() == 1) {
-    files.front()->names = wanted;
-    return true;
-  }
-  std::vector<std::string> known;
-  for (auto &file : files)
-    llvm::append_range(known, file->names);
-  for (const std::string &one : wanted)
-    if (!llvm::is_contained(known, one)) {
-      StringRef near = nearest(one, known);
-      printError(name(),
-                 formatted("none of {} files has a `@tile.{}` function `{}`{}", files.size(),
-                           purpose == Purpose::Example ? "example" : name(), one,
-                           near.empty() ? "" : formatted("; did you mean `{}`?", near)));
-      return false;
-    }
-  for (auto &file : files)
-    llvm::erase_if(file->names, [&](auto &one) { return !llvm::is_contained(wanted, one); });
-  return true;
-}
-
 int HostCommand::list() const {
   for (auto &file : files)
     for (auto &[function, count] : file->suite->count(purpose)) {
+      if (!StringRef(function).contains(wanted.filter))
+        continue;
       if (files.size() > 1)
         llvm::outs() << file->path.path << ' ';
       llvm::outs() << function << ' ' << count << '\n';
@@ -214,8 +184,9 @@ int HostCommand::runFile(HostFile &file) {
   if (results.empty() && mayBeEmpty)
     return Success;
   if (results.empty()) {
-    printError(name(), formatted("`{}` has no function marked `@tile.{}`", path,
-                                 purpose == Purpose::Example ? "example" : name()));
+    printError(name(),
+               formatted("`{}` has no function marked `@{}`{}", path,
+                         tile::host::decoratorName(purpose), file.suite->howToMark(purpose)));
     return Failure;
   }
   bool hasHeading = purpose != Purpose::Example && !json && !csv;
@@ -377,7 +348,7 @@ int HostCommand::run() {
     llvm::erase_if(files, [](auto &file) { return !file->source; });
     return list();
   }
-  if (!chooseNames())
+  if (!chooseNames(name(), purpose, wanted, files))
     return Usage;
   int status = runFiles();
   warnOfRecords();

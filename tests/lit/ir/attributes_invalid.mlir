@@ -79,3 +79,23 @@ module attributes {tile.kernel = #tile.kernel<ctas = -2>} {}
 // cta_kernel_c2
 // expected-error @below {{bytes must not be negative}}
 module attributes {cta.kernel = #cta.kernel<groupBytes = -16>} {}
+
+// -----
+
+func.func @f(%x: tensor<64x64xf32>) {
+  // expected-error @below {{attribute `cta.threads_of_result` must be an i32, a power of two up to 32}}
+  %0 = "tile.reduce"(%x) <{axis = 0 : i32}> ({
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    tile.yield %s : f32
+  }) {cta.threads_of_result = 12 : i32} : (tensor<64x64xf32>) -> tensor<64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) {
+  // expected-error @below {{cannot carry `cta.threads_of_result`}}
+  %0 = arith.addf %x, %x {cta.threads_of_result = 8 : i32} : tensor<64xf32>
+  return
+}

@@ -1,12 +1,16 @@
 // Combining is work, and a thread needs several results: the threads of all warps share out the
 // results, and a second exchange hands them around. A sum of so few parts each thread makes itself.
 // RUN: tile-opt %s --tile-allocate-scratch --tile-lower-to-llvm --cse | FileCheck %s
+// What was chosen is recorded with the room for it, and lowering goes by that.
+// RUN: tile-opt %s --tile-allocate-scratch | FileCheck %s --check-prefix=ROOM
 
 #block = #cta.layout<{register = [[0, 1], [0, 2], [0, 4]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0], [16, 0]]} : [32, 64]>
 #row = #cta.layout<{register = [[0, 1], [0, 2], [0, 4]], lane = [[0, 8], [0, 16], [0, 32], [0, 0], [0, 0]], warp = [[0, 0], [0, 0], [0, 0]]} : [1, 64]>
 #sums = #cta.layout<{register = [[1], [2], [4]], lane = [[8], [16], [32], [0], [0]], warp = [[0], [0], [0]]} : [64]>
 
 module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 8>} {
+// ROOM-LABEL: func.func @quotients
+// ROOM: tile.reduce {{.*}}cta.scratch_offset = {{[0-9]+}} : i32, cta.threads_of_result = 4 : i32
 // CHECK-LABEL: llvm.func{{.*}} @quotients
 // CHECK: nvvm.barrier0
 // Four threads have two of the eight parts of a result each, which lie by warp: one
@@ -40,6 +44,8 @@ func.func @quotients(%p: !tile.ptr<f32>) {
   return
 }
 
+// ROOM-LABEL: func.func @sums
+// ROOM-NOT: cta.threads_of_result
 // CHECK-LABEL: llvm.func{{.*}} @sums
 // CHECK: nvvm.barrier0
 // CHECK-NOT: nvvm.barrier0

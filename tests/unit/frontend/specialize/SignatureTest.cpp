@@ -117,8 +117,9 @@ TEST(Signature, WrongCount) {
 }
 
 TEST(Signature, Missing) {
-  EXPECT_TRUE(
-      contains(compile("k", "", {{"B", "64"}}).messages, "the type of parameter `x` is not known"));
+  EXPECT_TRUE(contains(compile("k", "", {{"B", "64"}}).messages,
+                       "the types of parameters `x`, `y` and `n` are not known: annotate them, as "
+                       "in `x: \"*fp32\"` or `n: \"i32\"`, or give a signature for (x, y, n)"));
 }
 
 TEST(Signature, BadEntries) {

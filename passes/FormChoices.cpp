@@ -1,0 +1,209 @@
+//===- FormChoices.cpp - which of two forms of a kernel stays -------------===//
+#include "ir/Attributes.h"
+#include "passes/FormSearch.h"
+#include "passes/facts/FormFacts.h"
+#include "passes/facts/MoreWarps.h"
+#include "passes/facts/ProductFacts.h"
+#include "passes/facts/Registers.h"
+#include "passes/facts/Roles.h"
+#include "passes/memory/Scratch.h"
+#include <utility>
+
+using namespace mlir;
+using namespace tile;
+
+LogicalResult FormSearch::chooseStages(ModuleOp before, Made &made) {
+  KernelAttr form = kernelOf(before);
+  const Tuning &tuning = tuningOf(module);
+  int64_t now = warpgroupsNow(module), enough = tuning.enoughWarpgroups;
+  if (hasFewPrograms(module) || !isFree(made.wanted.getRoles()) || made.wanted.getCtas() > 1 ||
+      !copiesByThreads(module) || form.getStages() <= kFewestAhead || now >= enough ||
+      now >= warpgroupsAtOnce(module, heldBlocks(module), 0))
+    return success(); // it is not for shared memory that there are no more
+  OwningOpRef<ModuleOp> asked = module.clone();
+  std::vector<Diagnostic> said;
+  int64_t most = now, programs = now / int64_t(cta::threadsOf(module) / kWarpgroupThreads);
+  double wanted = double(now * (form.getStages() - 1)) *
+                  (programs == 1 ? tuning.keptInFlightOfOne : tuning.keptInFlight);
+  auto attemptWith = [&](int32_t stages) -> LogicalResult {
+    before->setAttr(tile::kKernelAttr, withoutRoles(withStages(form, stages)));
+    restore(before);
+    return attempt(said);
+  };
+  for (int32_t stages = kFewestAhead; stages < form.getStages(); ++stages) {
+    if (failed(attemptWith(stages)))
+      return failure();
+    int64_t became = fits() && multipliesInLoops(module) ? warpgroupsNow(module) : 0;
+    if (became <= now || became < most)
+      break;
+    if (double(became * (stages - 1)) < wanted)
+      continue;
+    most = became;
+    asked = module.clone();
+    made.remarks = std::exchange(said, {});
+  }
+  before->setAttr(tile::kKernelAttr, form);
+  restore(*asked);
+  if (most > now)
+    fewGain(programs);
+  return success();
+}
+
+int64_t FormSearch::warpgroupsWanted() {
+  return chainsProducts(module) ? blocksOf(module, enoughWarpgroups)
+                                : tuningOf(module).enoughWarpgroups;
+}
+
+/// Of copies that the threads start themselves.
+static int64_t bytesOfSlots(ModuleOp module) {
+  int64_t bytes = 0;
+  module.walk([&](cta::SlotsOp slots) { bytes += lowering::bufferBytes(slots); });
+  return bytes;
+}
+
+LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &remarks) {
+  bool hasRoles =
+      module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  KernelAttr wanted = kernelOf(before);
+  if (!hasRoles || !isFree(wanted.getRoles()) || wanted.getCtas() > 1 || needsResultsInTurn(module))
+    return success();
+  int64_t enough = warpgroupsWanted(), bytes = 0;
+  int64_t with = warpgroupsWithRoles(module);
+  // Rings and a warp more that programs wait for which have nothing to do, or that are done
+  // before those that compute have begun.
+  bool missLoops = ringsMissLoops(module), overlapped = overlaps(module);
+  int64_t copied = bytesOfSlots(module);
+  bool isForNothing = !hasScores(module) && (cta::threadsOf(module) == kWarpgroupThreads
+                                                 ? mayLeaveEarly(module)
+                                                 : mayLeaveForWhatIsLoaded(module));
+  module.walk([&](cta::RingOp ring) {
+    int32_t stages = ring.getStages();
+    for (Operation *user : ring->getUsers())
+      if (auto loop = user->getParentOfType<scf::ForOp>(); loop && isa<cta::RingWaitOp>(user))
+        stages = ring.getElastic() ? stages : fewestStages(loop, stages, with);
+    bytes += lowering::ringBytes(ring.getType(), stages);
+  });
+  if (!isForNothing && !missLoops &&
+      (with >= enough ||
+       with >= warpgroupsAtOnce(module, blocksOf(module, registersOfLargestProduct), bytes)))
+    return success();
+  before->setAttr(tile::kKernelAttr, withoutRoles(wanted));
+  restore(before);
+  if (failed(attempt(remarks)))
+    return failure();
+  // Products in flight, or more copied ahead, are worth what the threads do for the few copies.
+  bool gains = missLoops && (overlaps(module) || (bytesOfSlots(module) > copied && !overlapped));
+  bool areMore =
+      warpgroupsAtOnce(module, heldBlocks(module), cta::madeOf(module).sharedBytes) > with;
+  if (fits() && (isForNothing || gains || areMore))
+    return success();
+  before->setAttr(tile::kKernelAttr, wanted);
+  restore(before);
+  return attempt(remarks);
+}
+
+LogicalResult FormSearch::chooseWarps(ModuleOp before, KernelAttr asked,
+                                      std::vector<Diagnostic> &remarks) {
+  bool isTall = true, hasProducts = false;
+  module.walk([&](cta::WarpgroupDotOp product) {
+    hasProducts = true;
+    isTall &= hasRowsForTwoWarpgroups(product.getType());
+  });
+  if (!hasProducts || !isTall || !mayGetTwoWarpgroups(asked))
+    return success();
+  int64_t now = warpgroupsNow(module);
+  int64_t blocks = blocksOf(module, registersDuringProducts);
+  int64_t then = 2 * programsAtOnce(module, blocks / 2, cta::madeOf(module).sharedBytes,
+                                    2 * unsigned(kWarpgroupThreads));
+  bool overlapsNow = overlaps(module);
+  // As many, too, where blocks leave no registers for indices and addresses in four.
+  const Tuning &tuning = tuningOf(module);
+  bool isLong = productsOfScore(module) < tuning.productsOfScore;
+  bool isTight = blocks + kRegistersBesideAccumulator >
+                 (isLong ? kMaxRegisters : tuning.mostRegistersOfWarpgroup);
+  if (now >= tuning.enoughWarpgroups || then < now + (overlapsNow && !isTight))
+    return success();
+  if (mayLeaveEarly(module) && !hasScores(module) && !isTight)
+    return success();
+  KernelAttr form = kernelOf(before);
+  before->setAttr(tile::kKernelAttr,
+                  KernelAttr::get(asked.getContext(), 2 * asked.getWarps(), asked.getStages(),
+                                  asked.getCtas(), asked.getRoles()));
+  restore(before);
+  if (failed(attempt(remarks)))
+    return failure();
+  if (fits() && failed(chooseRoles(before, remarks)))
+    return failure();
+  bool isBetter = isTight || (overlaps(module) && !overlapsNow && !isLong);
+  int64_t became = fits() ? warpgroupsNow(module) : 0;
+  bool areMore = isLong ? 3 * became > 4 * now : became > now;
+  if (became > 0 && (areMore || (isBetter && became == now))) {
+    if (became > now)
+      relyOn(now / 2 + 1);
+    return success();
+  }
+  before->setAttr(tile::kKernelAttr, form);
+  restore(before);
+  return attempt(remarks);
+}
+
+/// What tile-share-rings has said.
+static std::optional<Reason> whyApart(std::vector<Diagnostic> &said) {
+  for (Diagnostic &remark : said)
+    if (std::optional<Reason> why = readRefusal(remark);
+        why && refusalOf(*why).pass == "tile-share-rings")
+      return why;
+  return std::nullopt;
+}
+
+LogicalResult FormSearch::choosePrograms(ModuleOp before, Made &made) {
+  KernelAttr form = kernelOf(before), asked = made.wanted;
+  bool isWished = asked.getRoles() == WarpRoles::Shared;
+  bool isOurs = module->hasAttr(kCheckedLaunchAttr) && module->hasAttr(kPersistentAttr);
+  if (!isWished && (asked.getRoles() != WarpRoles::Auto || asked.getCtas() > 1 || !isOurs ||
+                    !multipliesInLoops(module) || form.getWarps() != kWarpsOfWarpgroup))
+    return success();
+  const Tuning &tuning = tuningOf(module);
+  int64_t enough = warpgroupsWanted();
+  // Two that share go in step, and two apart do not, as they should where arithmetic is long.
+  int64_t now = std::min(warpgroupsNow(module), enough);
+  bool isLong = productsOfScore(module) < tuning.productsOfScore;
+  int64_t fewest = isWished ? 2 : std::max<int64_t>(now, isLong && now > 1 ? 3 : 2);
+  Reason why = Reason::FitsNoPrograms;
+  auto wanted = [&] {
+    int64_t beside = registersOfEarlyResults(module) ? tuning.registersBesideEarlyProducts
+                                                     : tuning.registersBesideChain;
+    return beside + blocksOf(module, [](func::FuncOp kernel) {
+             return registersOfBlocksDuringProducts(kernel,
+                                                    tuningOf(kernel).deferredLeastRegisters + 1);
+           });
+  };
+  int64_t least = wanted() - registersOfEarlyResults(module);
+  OwningOpRef<ModuleOp> alone = module.clone();
+  for (int64_t programs = tuning.enoughWarpgroups; programs >= fewest; --programs) {
+    unsigned threads = unsigned(programs * kWarpgroupThreads);
+    int64_t dealt = registersOfRoles(targetOf(module), threads).consumers;
+    if (least > dealt)
+      continue;
+    before->setAttr(tile::kKernelAttr, asked);
+    before->setAttr(cta::kWantedProgramsAttr,
+                    IntegerAttr::get(IntegerType::get(module.getContext(), 32), programs));
+    restore(before);
+    before->removeAttr(cta::kWantedProgramsAttr);
+    std::vector<Diagnostic> said;
+    if (failed(attempt(said)))
+      return failure();
+    if (cta::blockProgramsOf(module).count == 1) {
+      why = whyApart(said).value_or(why);
+      break;
+    }
+    if (fits() && wanted() <= dealt) {
+      made.remarks = std::move(said);
+      return success();
+    }
+  }
+  made.lost.insert(why);
+  before->setAttr(tile::kKernelAttr, form);
+  restore(*alone);
+  return success();
+}
