@@ -18,20 +18,49 @@ template <CompareOp op> static Term compareOf(Formula &f) { return compared(op, 
 
 static Term add(Formula &f) { return f[0] + (f.has(2) ? f[1] * f[2] : f[1]); }
 static Term subtract(Formula &f) { return f[0] - (f.has(2) ? f[1] * f[2] : f[1]); }
+/// `//` or `%` towards zero: of positive numbers it is what Python has, and exact, which a quotient
+/// that is rounded first is not.
+static Term ofSizes(BinaryOp op, const Term &x, const Term &y, const Term &isNegative) {
+  auto size = [](const Term &z) { return where(z < 0, negative(z), z); };
+  Term positive = apply(op, size(x), size(y));
+  return where(isNegative, negative(positive), positive);
+}
+/// Where the lower whole number is not the one towards zero. The least integer has no size.
+static Term isBelow(const Term &x, const Term &y) {
+  Term rest = apply(BinaryOp::Mod, x, y);
+  return compared(CompareOp::Ne, rest, x.in->integer(0)) & apply(BinaryOp::Xor, x < 0, y < 0);
+}
+static Term truncatedQuotient(const Term &x, const Term &y) {
+  if (isFloat(x) || isFloat(y))
+    return ofSizes(BinaryOp::FloorDiv, x, y, apply(BinaryOp::Xor, x < 0, y < 0));
+  Term lower = apply(BinaryOp::FloorDiv, x, y);
+  return where(isBelow(x, y), lower + x.in->integer(1), lower);
+}
+static Term truncatedRest(Formula &f) {
+  Term x = f[0], y = f[1];
+  if (isFloat(x) || isFloat(y))
+    return ofSizes(BinaryOp::Mod, x, y, x < 0);
+  Term rest = apply(BinaryOp::Mod, x, y);
+  return where(isBelow(x, y), rest - y, rest);
+}
 static Term divide(Formula &f) {
   std::string mode = f.word(2, {"", "floor", "trunc"});
   if (mode == "floor")
     return apply(BinaryOp::FloorDiv, f[0], f[1]);
-  Term quotient = f[0] / f[1];
-  return mode == "trunc" ? of("trunc", quotient) : quotient;
+  return mode == "trunc" ? truncatedQuotient(f[0], f[1]) : f[0] / f[1];
 }
 
 static Term lerp(Formula &f) { return f[0] + f[2] * (f[1] - f[0]); }
 static Term addcmul(Formula &f) { return f[0] + f.or_(3, 1) * f[1] * f[2]; }
 static Term addcdiv(Formula &f) { return f[0] + f.or_(3, 1) * f[1] / f[2]; }
-static Term hypot(Formula &f) { return of("sqrt", f[0] * f[0] + f[1] * f[1]); }
+/// By the longer side: squares overflow, and vanish, long before lengths do.
+static Term hypot(Formula &f) {
+  Term x = of("abs", f[0]), y = of("abs", f[1]), side = larger(x, y), other = smaller(x, y);
+  Term isEnd = same(side, 0) | of("isinf", side);
+  Term share = other / where(isEnd, f.number(1), side);
+  return where(isEnd, side, side * of("sqrt", share * share + 1));
+}
 static Term maskedFill(Formula &f) { return where(f[1], f[2], f[0]); }
-static Term truncatedRest(Formula &f) { return f[0] - f[1] * of("trunc", f[0] / f[1]); }
 static Term fraction(Formula &f) { return f[0] - of("trunc", f[0]); }
 static Term logAddExp(Formula &f) {
   Term rest = of("log1p", of("exp", negative(of("abs", f[0] - f[1]))));
@@ -51,15 +80,23 @@ template <bool wantMax> static Term extremumOfNumbers(Formula &f) {
 // Functions
 //===----------------------------------------------------------------------===//
 
+/// log(2 x), which both are of numbers whose square is no float.
+constexpr double kOfLargeSquare = 1e9;
+static Term logarithmOfTwice(const Term &x, const Term &isLarge) {
+  return of("log", where(isLarge, x, x.in->number(1))) + std::numbers::ln2;
+}
 /// By the absolute value, with the sign back: near 0 nothing is lost.
 static Term asinh(Formula &f) {
-  Term x = of("abs", f[0]), squared = x * x;
+  Term x = of("abs", f[0]), isLarge = x > kOfLargeSquare;
+  Term small = where(isLarge, f.number(1), x), squared = small * small;
   Term root = of("sqrt", squared + 1) + 1;
-  return of("sign", f[0]) * of("log1p", x + squared / root);
+  Term size = where(isLarge, logarithmOfTwice(x, isLarge), of("log1p", small + squared / root));
+  return of("sign", f[0]) * size;
 }
 static Term acosh(Formula &f) {
-  Term above = f[0] + -1;
-  return of("log1p", above + of("sqrt", above * (above + 2)));
+  Term isLarge = f[0] > kOfLargeSquare, above = where(isLarge, f.number(1), f[0]) + -1;
+  Term root = of("sqrt", above * (above + 2));
+  return where(isLarge, logarithmOfTwice(f[0], isLarge), of("log1p", above + root));
 }
 static Term atanh(Formula &f) { return of("log1p", f[0] * 2 / (f.number(1) - f[0])) * 0.5; }
 static Term sinc(Formula &f) {

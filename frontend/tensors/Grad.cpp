@@ -249,6 +249,10 @@ void Backward::throughMap(graph::MapOp op, V g) {
     to(0, [&] { return div(g, y); });
     to(1, [&] { return of(MapKind::neg, div(mul(g, r), y)); });
     return;
+  case MapKind::mod:
+    to(0, [&] { return g; });
+    to(1, [&] { return of(MapKind::neg, mul(g, map(MapKind::floordiv, {x, y}))); });
+    return;
   case MapKind::pow:
     to(0, [&] { return mul(g, mul(y, map(MapKind::pow, {x, sub(y, number(1))}))); });
     to(1, [&] { return mul(g, mul(r, of(MapKind::log, x))); });

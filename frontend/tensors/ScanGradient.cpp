@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/tensors/ScanGradient.h"
 #include <cmath>
+#include <limits>
 
 using namespace tile;
 using namespace tile::tensors;
@@ -123,10 +124,15 @@ PyValue ScanBackward::ofExtrema(const V &g) {
 }
 
 /// e^x times the sums of g / e^r from an element on, by logarithms: of the positive ones less of
-/// the others.
+/// the others. What is 0 has no logarithm that has a derivative, and powers of which nothing is
+/// left so far have no part in any.
 PyValue ScanBackward::ofPowers(const V &g) {
+  V least = number(-std::numeric_limits<double>::infinity());
+  V isNothing = map(MapKind::eq, {result, least});
   auto part = [&](const V &positive) {
-    V logs = map(MapKind::sub, {map(MapKind::log, {positive}), result});
+    V isOut = map(MapKind::bit_or, {isNothing, map(MapKind::eq, {positive, number(0)})});
+    V log = map(MapKind::log, {where(isOut, number(1), positive)});
+    V logs = where(isOut, least, map(MapKind::sub, {log, result}));
     V sums = back(ReduceKind::logaddexp, logs);
     return map(MapKind::exp, {map(MapKind::add, {sums, x})});
   };

@@ -250,25 +250,6 @@ Value Elements::shift(Type element, Value x, Value by, bool isLeft) {
   return make<arith::SelectOp>(isLess, make<arith::ShLIOp>(x, fits), constant(x, element, 0));
 }
 
-/// Towards the lower number, as Python divides.
-Value Elements::floorDivide(Type element, Value x, Value y, bool wantsRest) {
-  if (isa<FloatType>(element)) {
-    Value down = make<math::FloorOp>(make<arith::DivFOp>(x, y));
-    return wantsRest ? make<arith::SubFOp>(x, make<arith::MulFOp>(down, y)) : down;
-  }
-  if (isUnsigned(element))
-    return wantsRest ? make<arith::RemUIOp>(x, y) : make<arith::DivUIOp>(x, y);
-  Value rest = make<arith::RemSIOp>(x, y), zero = constant(x, element, 0);
-  Value apart = make<arith::CmpIOp>(arith::CmpIPredicate::slt, make<arith::XOrIOp>(rest, y), zero);
-  Value some = make<arith::CmpIOp>(arith::CmpIPredicate::ne, rest, zero);
-  Value below = make<arith::AndIOp>(apart, some);
-  if (wantsRest)
-    return make<arith::SelectOp>(below, make<arith::AddIOp>(rest, y), rest);
-  Value quotient = make<arith::DivSIOp>(x, y);
-  return make<arith::SelectOp>(below, make<arith::SubIOp>(quotient, constant(x, element, 1)),
-                               quotient);
-}
-
 Value Elements::mapInteger(MapKind kind, Type element, ArrayRef<Value> v) {
   bool natural = isUnsigned(element);
   Value x = v[0];

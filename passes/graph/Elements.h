@@ -45,6 +45,7 @@ private:
   mlir::Value compare(MapKind kind, mlir::Type element, mlir::Value x, mlir::Value y);
   mlir::Value shift(mlir::Type element, mlir::Value x, mlir::Value by, bool isLeft);
   mlir::Value floorDivide(mlir::Type element, mlir::Value x, mlir::Value y, bool wantsRest);
+  mlir::Value floorDivideFloats(mlir::Type element, mlir::Value x, mlir::Value y, bool wantsRest);
   mlir::Value philox(mlir::Value seed, mlir::Value offset);
   mlir::Value logAddExp(mlir::Type element, mlir::Value x, mlir::Value y);
   mlir::Value sigmoidOf(mlir::Type element, mlir::Value x, mlir::Value numerator);
