@@ -13,6 +13,7 @@
 #include "passes/facts/SharedOperands.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/layouts/LayoutInference.h"
+#include "passes/layouts/OneStage.h"
 #include "passes/layouts/ReadLate.h"
 #include "passes/memory/Scratch.h"
 #include "llvm/ADT/MapVector.h"
@@ -32,6 +33,7 @@ using layout::LinearLayout;
 #define DEBUG_TYPE "tile-keep-operands-shared"
 ALWAYS_ENABLED_STATISTIC(operandsKept, "operands that wait in shared memory for their products");
 ALWAYS_ENABLED_STATISTIC(blocksReadLate, "blocks that wait in shared memory behind products");
+ALWAYS_ENABLED_STATISTIC(copiesSaved, "blocks that products read in two orders from one copy");
 
 //===----------------------------------------------------------------------===//
 // Which
@@ -276,6 +278,7 @@ void KeepOperandsSharedPass::runOnOperation() {
     if (kernel.isExternal())
       continue;
     blocksReadLate += readBehindProducts(kernel);
+    copiesSaved += stageOnce(kernel);
     int64_t registers = registersDuringDots(kernel);
     LDBG() << kernel.getName() << ": " << registers << " registers of blocks during products, of "
            << most;

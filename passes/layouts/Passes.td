@@ -127,8 +127,11 @@ def KeepOperandsSharedPass : TilePass<"tile-keep-operands-shared", "::mlir::Modu
       it. Blocks of batches lie there one behind the other. Blocks that results of warpgroup
       products are combined with, of which a thread has more behind the exchange, scales of
       columns say, are written in front of the product and read behind it, where that lets
-      another program in; `cta.programs_together` tells the assembler.
-    - **Never**: touches operands that threads already hold, or kernels that have the registers.
+      another program in; `cta.programs_together` tells the assembler. In every kernel, a block
+      that warpgroups multiply as it is and transposed is written once, where the hardware reads
+      one copy in both orders.
+    - **Never**: touches operands that threads already hold; nor, but for that, kernels that have
+      the registers.
 
     ```
       %b = cta.convert_layout %x         %s = cta.stage %x
@@ -142,7 +145,8 @@ def KeepOperandsSharedPass : TilePass<"tile-keep-operands-shared", "::mlir::Modu
   }];
   let counts = [
     Count<"operandsKept", "operands that wait in shared memory for their products">,
-    Count<"blocksReadLate", "blocks that wait in shared memory behind products">
+    Count<"blocksReadLate", "blocks that wait in shared memory behind products">,
+    Count<"copiesSaved", "blocks that products read in two orders from one copy">
   ];
 }
 
