@@ -313,8 +313,10 @@ void Reader::addRing(Operation *op, Explanation::Ring ring) {
         around && !around->hasAttr(cta::kPrologueAttr)) {
       auto own = around->getAttrOfType<IntegerAttr>(kNumStagesAttr);
       ring.wanted = std::max(ring.stages, own ? int(own.getInt()) : wantedStages);
+      // Rings of warps that copy go on in the next run of a loop.
+      bool isOnce = isa<cta::SlotsOp>(op) || !around->getParentOfType<LoopLikeOpInterface>();
       std::optional<APInt> turns = around.getStaticTripCount();
-      ring.hasStageForEach = turns && turns->ule(uint64_t(ring.stages));
+      ring.hasStageForEach = isOnce && turns && turns->ule(uint64_t(ring.stages));
     }
   out.rings.push_back(ring);
 }
