@@ -127,7 +127,7 @@ void tile::setLaunchBound(Function &kernel, const Target &target, int sharedByte
   if (hasRules)
     return;
   if (none_of(kernel, loadsInTurns)) {
-    if (loops.begin() != loops.end() && couldShare(kernel, threads, target, sharedBytes))
+    if (!loops.empty() && couldShare(kernel, threads, target, sharedBytes))
       kernel.addFnAttr("nvvm.minctasm", "2");
     return;
   }

@@ -80,21 +80,22 @@ template <bool wantMax> static Term extremumOfNumbers(Formula &f) {
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// log(2 x), which both are of numbers whose square is no float.
-constexpr double kOfLargeSquare = 1e9;
+/// From here on both area functions are log(2 x) to the last bit of a double; squares overflow
+/// later.
+constexpr double kOfTwice = 1e9;
 static Term logarithmOfTwice(const Term &x, const Term &isLarge) {
   return of("log", where(isLarge, x, x.in->number(1))) + std::numbers::ln2;
 }
 /// By the absolute value, with the sign back: near 0 nothing is lost.
 static Term asinh(Formula &f) {
-  Term x = of("abs", f[0]), isLarge = x > kOfLargeSquare;
+  Term x = of("abs", f[0]), isLarge = x > kOfTwice;
   Term small = where(isLarge, f.number(1), x), squared = small * small;
   Term root = of("sqrt", squared + 1) + 1;
   Term size = where(isLarge, logarithmOfTwice(x, isLarge), of("log1p", small + squared / root));
   return of("sign", f[0]) * size;
 }
 static Term acosh(Formula &f) {
-  Term isLarge = f[0] > kOfLargeSquare, above = where(isLarge, f.number(1), f[0]) + -1;
+  Term isLarge = f[0] > kOfTwice, above = where(isLarge, f.number(1), f[0]) + -1;
   Term root = of("sqrt", above * (above + 2));
   return where(isLarge, logarithmOfTwice(f[0], isLarge), of("log1p", above + root));
 }

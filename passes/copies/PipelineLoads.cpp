@@ -20,6 +20,7 @@
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Refusals.h"
 #include "passes/facts/Registers.h"
+#include "passes/facts/Roles.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/layouts/LayoutInference.h"
 #include "passes/layouts/StagingLayouts.h"
@@ -475,13 +476,6 @@ void LoopRewriter::run() {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Of `stages`, those that a loop of so many turns has a use for.
-static int32_t slotsOfUse(scf::ForOp loop, int32_t stages) {
-  std::optional<APInt> turns = loop.getStaticTripCount();
-  bool isShort = turns && turns->ult(uint64_t(std::max(stages, 0))) && turns->ugt(1);
-  return isShort ? int32_t(turns->getZExtValue()) : stages;
-}
-
 namespace {
 struct PipelineLoadsPass : tile::impl::PipelineLoadsPassBase<PipelineLoadsPass> {
   using PipelineLoadsPassBase::PipelineLoadsPassBase;
@@ -540,7 +534,7 @@ private:
     module.walk([&](scf::ForOp loop) {
       auto own = loop->getAttrOfType<IntegerAttr>(kNumStagesAttr);
       bool isForProducts = hasProducts(loop);
-      int32_t count = slotsOfUse(loop, own ? int32_t(own.getInt()) : stages);
+      int32_t count = stagesOfUse(loop, own ? int32_t(own.getInt()) : stages);
       if (!own && !isForProducts) {
         if (!hasRoles)
           planForFew(loop);

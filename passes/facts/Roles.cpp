@@ -21,6 +21,12 @@ int32_t tile::fewestStages(Operation *loop, int32_t stages, int64_t warpgroups) 
   return warpgroups > 1 ? stages : std::min(stages, fewest);
 }
 
+int32_t tile::stagesOfUse(scf::ForOp loop, int32_t stages) {
+  std::optional<APInt> turns = loop.getStaticTripCount();
+  bool isShort = turns && turns->ugt(1) && turns->ult(uint64_t(std::max(stages, 0)));
+  return isShort ? int32_t(turns->getZExtValue()) : stages;
+}
+
 std::optional<Reason> tile::obstacleToRoles(func::FuncOp kernel) {
   if (copiesInPlace(kernel))
     return Reason::RolesNotWanted;

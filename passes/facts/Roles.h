@@ -10,6 +10,10 @@ namespace tile {
 /// True if the warps of `kernel` that compute also start its copies: `warp_roles` is none.
 bool copiesInPlace(mlir::func::FuncOp kernel);
 
+/// Of so many stages, those that `loop` has a use for when it runs once: one for each of its turns,
+/// where these are known and more than one.
+int32_t stagesOfUse(mlir::scf::ForOp loop, int32_t stages);
+
 /// How few of its `stages` a ring of operands of `loop` may have to make room for another program,
 /// where so many warpgroups compute on a multiprocessor. A warpgroup that would be alone gives up
 /// all but two, or those that one product wants which is in flight over the turn's end. Others keep

@@ -162,7 +162,10 @@ void GroupLoadsPass::runOnOperation() {
     if (most == 0)
       continue;
     SmallVector<Block *> blocks;
-    kernel.walk([&](Block *block) { blocks.push_back(block); });
+    kernel.walk([&](Block *block) {
+      if (llvm::any_of(*block, [](Operation &op) { return bool(plainLoad(&op)); }))
+        blocks.push_back(block);
+    });
     for (Block *block : blocks)
       loadsMoved += groupLoads(*block, most, limit);
   }

@@ -7,6 +7,7 @@
 #include "ir/CtaSlots.h"
 #include "ir/Kernel.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/facts/Roles.h"
 #include "passes/facts/ScalarWork.h"
 #include "passes/schedule/WarpSpecializer.h"
 
@@ -35,13 +36,12 @@ void WarpSpecializer::chooseStages(Group &group) const {
   group.isElastic = !own && stages == 0;
   group.stages = group.isElastic ? tuningOf(kernel).mostOperandStages
                                  : std::max<int32_t>(own ? int32_t(own.getInt()) : stages, 1);
-  // A loop that runs once has no use for more slots than turns.
-  std::optional<APInt> turns = loop.getStaticTripCount();
-  if (turns && !programs && !loop->getParentOfType<LoopLikeOpInterface>() &&
-      turns->ult(uint64_t(group.stages)) && turns->ugt(1)) {
-    group.isElastic = false;
-    group.stages = int32_t(turns->getZExtValue());
-  }
+  // What runs again, in a loop or for the next program, is copied meanwhile.
+  if (programs || loop->getParentOfType<LoopLikeOpInterface>())
+    return;
+  int32_t ofUse = stagesOfUse(loop, group.stages);
+  group.isElastic &= ofUse == group.stages;
+  group.stages = ofUse;
 }
 
 LogicalResult WarpSpecializer::findGroups() {
