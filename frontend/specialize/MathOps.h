@@ -28,6 +28,10 @@ void addConversionBuiltins(BuiltinTable &table);
 /// And what the device library computes (BuiltinsDevice.cpp).
 void addDeviceBuiltins(BuiltinTable &table);
 
+/// A call of the device library: `name` without prefix, and without the "f" of fp32.
+Tensor callLibrary(Specializer &s, llvm::StringRef name, llvm::ArrayRef<Tensor> args,
+                   const DType &result);
+
 PyValue absolute(BuiltinCall &call);
 Tensor highProduct(Specializer &s, Tensor x, Tensor y);
 /// x / y of one float type; exactly rounded if `exact`.

@@ -123,7 +123,7 @@ lowering::Cost Coalescing::cost(Operation *op, const LinearLayout &l) const {
 
 cta::LayoutAttr Coalescing::ownLayout(Operation *op) {
   const Access &access = accesses.find(op)->second;
-  if (access.strided)
+  if (access.strided || access.leans)
     return anchorWith(op, 1);
   ArrayRef<int64_t> shape = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
   if (!access.contiguous)

@@ -100,6 +100,9 @@ void Coalescing::lean(Operation *op, AxisInfoAnalysis &axes) {
       access.order, [&](unsigned a, unsigned b) { return distance(a) < distance(b); });
   if (!isNear(*nearest))
     return;
+  // Of the strides that only the launch knows, the least is one most often.
+  if (!isConstantDistance(op->getOperand(0), *nearest, axes))
+    access.apart[*nearest] = access.bytes;
   access.leans = nearest != access.order.begin();
   access.strided = !access.leans && access.apart[*nearest] < kSectorBytes;
   std::rotate(access.order.begin(), nearest, nearest + 1);

@@ -88,6 +88,13 @@ double logGamma(double x) {
 }
 double power10(double x) { return double(std::pow(Long(10), Long(x))); }
 double scale(double x, int n) { return std::ldexp(x, n); }
+/// As the hardware's quick instructions take and give numbers: denormals count as zero.
+double flushed(double x) { return std::fabs(x) < 0x1p-126 ? std::copysign(0.0, x) : x; }
+template <double (*F)(double)> double flushing(double x) { return flushed(F(flushed(x))); }
+double fastPow(double x, double y) {
+  return flushed(std::exp2(flushed(y) * std::log2(flushed(x))));
+}
+
 double reciprocalHigh(double x) {
   uint64_t bits;
   double y = 1 / x;
@@ -200,6 +207,13 @@ Table makeTable() {
   addUnary<logGamma>(t, "lgamma");
   addUnary<power10>(t, "exp10");
   addUnary<power10>(t, "fast_exp10");
+  addUnary<flushing<std::log>>(t, "fast_log");
+  addUnary<flushing<std::log2>>(t, "fast_log2");
+  addUnary<flushing<std::log10>>(t, "fast_log10");
+  addUnary<flushing<std::sin>>(t, "fast_sin");
+  addUnary<flushing<std::cos>>(t, "fast_cos");
+  addUnary<flushing<std::tan>>(t, "fast_tan");
+  addBinary<fastPow>(t, "fast_pow");
   addUnary<std::logb>(t, "logb");
   addUnary<reciprocalHigh>(t, "rcp64h");
   addBinary<std::hypot>(t, "hypot");

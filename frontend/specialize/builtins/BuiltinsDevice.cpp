@@ -12,8 +12,7 @@ using llvm::StringRef;
 
 namespace tile::specialize {
 
-static Tensor callLibrary(Specializer &s, StringRef name, ArrayRef<Tensor> args,
-                          const DType &result) {
+Tensor callLibrary(Specializer &s, StringRef name, ArrayRef<Tensor> args, const DType &result) {
   bool isSingle = llvm::any_of(args, [](auto &t) { return t.type.kind() == Kind::Float32; });
   std::string symbol = formatted("__tile_{}{}", name, isSingle ? "f" : "");
   SmallVector<Value> operands;

@@ -60,6 +60,11 @@ static PyValue fusedMultiplyAdd(BuiltinCall &c) {
   return c.s.wrap({c.s.create<math::FmaOp>(x.value, y.value, z.value), x.type});
 }
 
+/// Whether a function of the family `fast_` is called with what it is for.
+static bool isFast(BuiltinCall &c, const Tensor &x) {
+  return llvm::StringRef(c.builtin.name).contains(".fast_") && x.type.kind() == Kind::Float32;
+}
+
 /// The number behind an exponent that is known at compile time.
 static std::optional<double> knownExponent(BuiltinCall &c) {
   PyValue exponent = c[1];
@@ -87,7 +92,19 @@ static PyValue power(BuiltinCall &c) {
   if (x.type != y.type || !c.s.broadcast({&x, &y}))
     return c.fail(formatted("the arguments must have one type, got {} and {}", describe(c[0]),
                             describe(c[1])));
+  if (isFast(c, x))
+    return c.s.wrap(callLibrary(c.s, "fast_pow", {x, y}, x.type));
   return c.s.wrap({c.s.create<math::PowFOp>(x.value, y.value), x.type});
+}
+
+/// What the hardware gives in one or two instructions for fp32, and as exact as ever for fp64.
+template <typename Op> static PyValue fastFunction(BuiltinCall &c) {
+  Tensor x = fp32Or64(c, 0);
+  if (!x)
+    return PoisonValue::get();
+  llvm::StringRef name = llvm::StringRef(c.builtin.name).rsplit('.').second.drop_back(); // "f"
+  return c.s.wrap(isFast(c, x) ? callLibrary(c.s, name, x, x.type)
+                               : Tensor{c.s.create<Op>(x.value), x.type});
 }
 
 /// x limited to [0, 1]; NaN gives 0.
@@ -230,12 +247,12 @@ static void addFloatFunctions(BuiltinTable &t) {
   t.add("tl.tanh", "x", floatFunction<math::TanhOp>);
   t.add("libdevice.trunc", "x", floatFunction<math::TruncOp>);
   t.add("libdevice.fast_expf", "x", floatFunction<math::ExpOp>);
-  t.add("libdevice.fast_logf", "x", floatFunction<math::LogOp>);
-  t.add("libdevice.fast_log2f", "x", floatFunction<math::Log2Op>);
-  t.add("libdevice.fast_log10f", "x", floatFunction<math::Log10Op>);
-  t.add("libdevice.fast_sinf", "x", floatFunction<math::SinOp>);
-  t.add("libdevice.fast_cosf", "x", floatFunction<math::CosOp>);
-  t.add("libdevice.fast_tanf", "x", floatFunction<math::TanOp>);
+  t.add("libdevice.fast_logf", "x", fastFunction<math::LogOp>);
+  t.add("libdevice.fast_log2f", "x", fastFunction<math::Log2Op>);
+  t.add("libdevice.fast_log10f", "x", fastFunction<math::Log10Op>);
+  t.add("libdevice.fast_sinf", "x", fastFunction<math::SinOp>);
+  t.add("libdevice.fast_cosf", "x", fastFunction<math::CosOp>);
+  t.add("libdevice.fast_tanf", "x", fastFunction<math::TanOp>);
   t.add("libdevice.fast_tanhf", "x", floatFunction<math::TanhOp>);
   t.add("libdevice.fast_powf", "x, y", power);
   t.add("libdevice.fast_dividef", "x, y", floatBinary<arith::DivFOp>);
