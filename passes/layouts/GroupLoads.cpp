@@ -37,11 +37,13 @@ static bool mayBePassed(Operation *op) {
   return plainLoad(op) || isa<cta::ReadOp>(op) || isMemoryEffectFree(op);
 }
 
-/// Registers of blocks of floats that a thread holds, place by place of a block of operations.
+/// Registers of blocks of floats that a thread holds, place by place of a block of operations; of
+/// integers, which are indices most often and computed anew, only those that are loaded, if at all.
 namespace {
 class Pressure {
 public:
-  Pressure(Block &block, ArrayRef<Operation *> ops) : held(ops.size(), 0) {
+  Pressure(Block &block, ArrayRef<Operation *> ops, bool countsIntegers)
+      : held(ops.size(), 0), countsIntegers(countsIntegers) {
     // What is there throughout: what a loop carries, and what is held around it.
     int64_t throughout = registersAcross(block.getParentOp());
     for (Value carried : block.getArguments())
@@ -56,7 +58,7 @@ public:
         for (Operation *user : v.getUsers())
           if (Operation *use = block.findAncestorOpInBlock(*user))
             last = std::max(last, places.lookup(use));
-        hold(v.getType(), i, last);
+        hold(registersOf(v, op), i, last);
       }
   }
   int64_t most() const { return held.empty() ? 0 : *llvm::max_element(held); }
@@ -64,10 +66,13 @@ public:
     return *std::max_element(held.begin() + from, held.begin() + to);
   }
   /// From where it is computed to where it is needed last.
-  void hold(Type type, unsigned from, unsigned to) {
-    int64_t registers = registersOfFloats(type);
+  void hold(int64_t registers, unsigned from, unsigned to) {
     for (unsigned i = from; registers && i <= to; ++i)
       held[i] += registers;
+  }
+  int64_t registersOf(Value v, Operation *op) const {
+    return countsIntegers && plainLoad(op) ? packedRegistersOf(v.getType())
+                                           : registersOfFloats(v.getType());
   }
   static int64_t registersOfFloats(Type type) {
     auto block = dyn_cast<RankedTensorType>(type);
@@ -76,6 +81,7 @@ public:
 
 private:
   SmallVector<int64_t> held;
+  bool countsIntegers;
 };
 
 struct GroupLoadsPass : tile::impl::GroupLoadsPassBase<GroupLoadsPass> {
@@ -107,12 +113,13 @@ static std::optional<SmallVector<Operation *>> computedFrom(LoadOp load, Operati
 }
 
 /// Lets loads of `block` start earlier, as long as a thread never holds more registers than `most`,
-/// or what the block takes where it takes most, and no more than there are: `limit`.
+/// or what the block takes where it takes most, and no more than there are: `limit`. With `most` of
+/// products, which leave room for packed weights, integers do not count.
 static unsigned groupLoads(Block &block, int64_t most, int64_t limit) {
   SmallVector<Operation *> ops;
   for (Operation &op : block)
     ops.push_back(&op);
-  Pressure pressure(block, ops);
+  Pressure pressure(block, ops, /*countsIntegers=*/most == 0);
   most = std::min(std::max(most, pressure.most()), limit);
   unsigned moved = 0;
   // Of the operations since the last one that no load may pass: those that wait, the first of
@@ -128,11 +135,11 @@ static unsigned groupLoads(Block &block, int64_t most, int64_t limit) {
     }
     if (LoadOp load = plainLoad(op); load && first) {
       auto with = computedFrom(load, first, waiting);
-      int64_t registers = Pressure::registersOfFloats(load.getType());
+      int64_t registers = pressure.registersOf(load.getResult(), load);
       if (with && pressure.most(place, i) + registers <= most) {
         for (Operation *o : *with)
           o->moveBefore(first);
-        pressure.hold(load.getType(), place, i - 1);
+        pressure.hold(registers, place, i - 1);
         LDBG() << "starts before " << *first << ": " << load;
         ++moved;
       }
@@ -158,9 +165,9 @@ void GroupLoadsPass::runOnOperation() {
   int64_t limit = mostRegistersOfThread(target, cta::threadsOf(module)) -
                   kRegistersBesideAccumulator - tuningOf(target).registersOfAddresses;
   for (func::FuncOp kernel : module.getOps<func::FuncOp>()) {
-    int64_t most = registersDuringDots(kernel);
-    if (most == 0)
+    if (kernel.walk([](cta::WarpgroupDotOp) { return WalkResult::interrupt(); }).wasInterrupted())
       continue;
+    int64_t most = registersDuringDots(kernel);
     SmallVector<Block *> blocks;
     kernel.walk([&](Block *block) {
       if (llvm::any_of(*block, [](Operation &op) { return bool(plainLoad(&op)); }))

@@ -95,11 +95,11 @@ def SinkConversionsPass : TilePass<"tile-sink-conversions", "::mlir::ModuleOp"> 
 def GroupLoadsPass : TilePass<"tile-group-loads", "::mlir::ModuleOp"> {
   let summary = "loads start before what waits for other loads";
   let description = [{
-    - **Needs**: a laid-out kernel with products by matrix instructions of warps, loops scheduled.
+    - **Needs**: a laid-out kernel without products of warpgroups, loops scheduled.
     - **Guarantees**: a block that threads load into registers is loaded, with its addresses, before
       the first operation behind the loads in front of it that waits for one of those, or for other
       threads, as long as no thread holds more registers so than the kernel's blocks take where they
-      take most. So several loads wait at once.
+      take most, products by matrix instructions of warps included. So several loads wait at once.
     - **Never**: moves a load across what writes memory, a branch or a loop; nor one that is volatile
       or whose address is itself loaded there.
 

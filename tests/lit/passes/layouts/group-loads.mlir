@@ -3,10 +3,13 @@
 #home = #cta.layout<{register = [[0, 1], [0, 2], [0, 4], [8, 0], [16, 0], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0]]} : [64, 64]>
 #acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [16, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[32, 0]]} : [64, 64]>
 #right = #cta.layout<{register = [[1, 0], [8, 0], [16, 0], [32, 0], [0, 8], [0, 16], [0, 32]], lane = [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], warp = [[0, 0]]} : [64, 64]>
+#rows = #cta.layout<{register = [[8], [16], [32]], lane = [[0], [0], [0], [1], [2]], warp = [[4]]} : [64]>
 !home = tensor<64x64xf16, #home>
 !mask = tensor<64x64xi1, #home>
 !places = tensor<64x64xi32, #home>
 !pointers = tensor<64x64x!tile.ptr<f16>, #home>
+!indices = tensor<64x64x!tile.ptr<i32>, #home>
+!sums = tensor<64xi32, #rows>
 !left = tensor<64x64xf16, #acc>
 !right = tensor<64x64xf16, #right>
 !sum = tensor<64x64xf32, #acc>
@@ -69,16 +72,52 @@ func.func @chased(%i: tensor<64x64x!tile.ptr<i32>, #home>, %p: !pointers, %o: !p
   return %d : !sum
 }
 
-// Without products the registers of a row decide how many programs there are at once: not touched.
+// Without products the registers of a row decide how many programs there are at once. Here all
+// blocks are held in the end, whenever they are loaded.
 // CHECK-LABEL: func.func @no_product
 // CHECK: tile.load
-// CHECK-NEXT: arith.select
 // CHECK-NEXT: tile.load
-func.func @no_product(%p: !pointers, %q: !pointers, %c: !mask, %zero: !home) -> (!home, !home) {
+// CHECK-NEXT: arith.select
+func.func @no_product(%p: !pointers, %q: !pointers, %c: !mask, %zero: !home) -> (!home, !home, !home) {
   %x = tile.load %p : !pointers
   %m = arith.select %c, %x, %zero : !mask, !home
   %y = tile.load %q : !pointers
-  return %m, %y : !home, !home
+  return %x, %m, %y : !home, !home, !home
+}
+
+// One block at a time is held, of floats or of integers: so it stays.
+// CHECK-LABEL: func.func @one_by_one
+// CHECK: tile.load
+// CHECK-NEXT: arith.addi
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: tile.load
+// CHECK-LABEL: func.func @integers
+// CHECK: tile.load
+// CHECK-NEXT: tile.reduce
+// CHECK: tile.load
+func.func @one_by_one(%p: !indices, %q: !indices, %o: !places) {
+  %x = tile.load %p : !indices
+  %m = arith.addi %x, %o : !places
+  tile.store %p, %m : !indices
+  %y = tile.load %q : !indices
+  %n = arith.addi %y, %o : !places
+  tile.store %q, %n : !indices
+  return
+}
+func.func @integers(%p: !indices, %q: !indices) -> (!sums, !sums) {
+  %x = tile.load %p : !indices
+  %m = tile.reduce %x {axis = 1 : i32} : !places -> !sums {
+  ^bb0(%a: i32, %b: i32):
+    %s = arith.addi %a, %b : i32
+    tile.yield %s : i32
+  }
+  %y = tile.load %q : !indices
+  %n = tile.reduce %y {axis = 1 : i32} : !places -> !sums {
+  ^bb0(%a: i32, %b: i32):
+    %s = arith.addi %a, %b : i32
+    tile.yield %s : i32
+  }
+  return %m, %n : !sums, !sums
 }
 }
 
