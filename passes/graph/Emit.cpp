@@ -15,6 +15,7 @@
 #include "passes/graph/BlockEmitter.h"
 #include "passes/graph/GraphPasses.h"
 #include "passes/graph/RowLevels.h"
+#include "passes/graph/Sources.h"
 
 using namespace mlir;
 using namespace tile;
@@ -161,25 +162,22 @@ Value RowKernel::carryMaximum(graph::ReduceOp maximum, Value before, Value &scal
 /// The scans that a pass needs, whose sums so far it carries from chunk to chunk.
 SmallVector<graph::ScanOp> RowKernel::scansOf(ArrayRef<graph::ReduceOp> reductions,
                                               ArrayRef<unsigned> stores) {
-  SmallVector<Value> work;
+  SmallVector<Value> results;
   for (graph::ReduceOp reduce : reductions)
-    work.push_back(reduce.getSrc());
+    results.push_back(reduce.getSrc());
   for (unsigned store : stores)
-    work.push_back(op.getBody().front().getTerminator()->getOperand(store));
-  llvm::SmallDenseSet<Value> seen;
+    results.push_back(op.getBody().front().getTerminator()->getOperand(store));
   SmallVector<graph::ScanOp> scans;
-  while (!work.empty()) {
-    Value value = work.pop_back_val();
+  visitSources(results, [&](Value value) {
     Operation *source = value.getDefiningOp();
-    if (!source || !seen.insert(value).second)
-      continue;
-    if (auto reduce = dyn_cast<graph::ReduceOp>(source);
+    if (auto reduce = dyn_cast_or_null<graph::ReduceOp>(source);
         reduce && levels.formOfSource(reduce).column)
-      continue; // known, or one of the pass
-    if (auto scan = dyn_cast<graph::ScanOp>(source); scan && shape.forms.lookup(value).column)
+      return false; // known, or one of the pass
+    if (auto scan = dyn_cast_or_null<graph::ScanOp>(source);
+        scan && shape.forms.lookup(value).column)
       scans.push_back(scan);
-    llvm::append_range(work, source->getOperands());
-  }
+    return true;
+  });
   return scans;
 }
 

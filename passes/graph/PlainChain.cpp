@@ -1,5 +1,6 @@
 //===- PlainChain.cpp - products of what others give, without a softmax -----===//
 #include "passes/graph/Chain.h"
+#include "passes/graph/Sources.h"
 #include "passes/graph/Space.h"
 
 using namespace mlir;
@@ -34,22 +35,16 @@ std::optional<Chain> tile::graph::plainChainOf(MatmulOp second) {
   Chain chain;
   chain.second = second;
   chain.scores = second.getLhs();
-  SmallVector<Value> work = {chain.scores};
-  llvm::SmallDenseSet<Value> seen;
-  while (!work.empty()) {
-    Value next = work.pop_back_val();
-    Operation *op = next.getDefiningOp();
-    if (!op || !seen.insert(next).second)
-      continue;
-    if (auto first = dyn_cast<MatmulOp>(op)) {
-      if (typeOf(next).sizes() == of && !isFirst(first))
-        return std::nullopt;
-      if (typeOf(next).sizes() == of)
-        chain.firsts.push_back(first);
-    } else if (isa<MapOp, CastOp>(op) && typeOf(next).sizes() == of) {
-      llvm::append_range(work, op->getOperands());
-    }
-  }
+  visitSources(chain.scores, [&](Value source) {
+    if (typeOf(source).sizes() != of)
+      return false;
+    Operation *op = source.getDefiningOp();
+    if (auto first = dyn_cast_or_null<MatmulOp>(op))
+      chain.firsts.push_back(first);
+    return isa_and_nonnull<MapOp, CastOp>(op);
+  });
+  if (!llvm::all_of(chain.firsts, isFirst))
+    return std::nullopt;
   llvm::sort(chain.firsts, [](MatmulOp a, MatmulOp b) { return a->isBeforeInBlock(b); });
   return chain.firsts.empty() || chain.firsts.size() > kMostFirsts ? std::nullopt
                                                                    : std::optional(chain);
