@@ -1,4 +1,4 @@
-//===- Sources.cpp - what values of a graph are computed of ----------------===//
+//===- Sources.cpp - what values of a graph are computed of ---------------===//
 #include "passes/graph/Sources.h"
 #include "llvm/ADT/DenseSet.h"
 

@@ -1,4 +1,4 @@
-//===- Sources.h - what values of a graph are computed of ------------------===//
+//===- Sources.h - what values of a graph are computed of -----------------===//
 #ifndef TILE_PASSES_GRAPH_SOURCES_H
 #define TILE_PASSES_GRAPH_SOURCES_H
 
