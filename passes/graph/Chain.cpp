@@ -23,8 +23,6 @@ ALWAYS_ENABLED_STATISTIC(productsChained, "products that take the powers of a so
 
 using Ops = SmallVector<Operation *>;
 
-static GraphTensorType typeOf(Value value) { return cast<GraphTensorType>(value.getType()); }
-
 //===----------------------------------------------------------------------===//
 // Rewriting
 //===----------------------------------------------------------------------===//

@@ -9,8 +9,6 @@ using namespace tile::graph;
 
 using Ops = SmallVector<Operation *>;
 
-static GraphTensorType typeOf(Value value) { return cast<GraphTensorType>(value.getType()); }
-
 bool tile::graph::isOfIndices(Operation *op) {
   if (isa<IndexOp>(op))
     return true;

@@ -8,8 +8,6 @@ using namespace tile::graph;
 
 using Ops = SmallVector<Operation *>;
 
-static GraphTensorType typeOf(Value value) { return cast<GraphTensorType>(value.getType()); }
-
 /// Whether the dimensions in front of the last two are those of `whole`, some of which may repeat,
 /// but not all: then it is no array that all products have in common, as weights are.
 static bool hasBatches(Value value, ArrayRef<Size> whole) {
