@@ -46,8 +46,8 @@ static void gatherShape(StringRef function, CallArgs &args) {
 }
 
 std::unique_ptr<eval::EvalError> host::useOwnNames(const FunctionEntry &entry, CallArgs &args) {
-  bool isView = llvm::any_of(viewFunctions(),
-                             [&](const FunctionEntry &view) { return view.name == entry.name; });
+  auto isEntry = [&](const FunctionEntry &other) { return other.name == entry.name; };
+  bool isView = llvm::any_of(viewFunctions(), isEntry) || llvm::any_of(factFunctions(), isEntry);
   for (auto &[keyword, value] : args.keywords) {
     StringRef own = ownName(keyword, isView);
     if (own == keyword)
