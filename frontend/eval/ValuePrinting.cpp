@@ -1,4 +1,5 @@
 //===- ValuePrinting.cpp - values as text, as Python shows them -----------===//
+#include "frontend/eval/Operators.h"
 #include "frontend/eval/Value.h"
 #include "frontend/eval/WorkMeter.h"
 #include "text/Format.h"

@@ -39,25 +39,19 @@ uint64_t host::encode(const DType &type, double value) {
 
 static Result empty(const ContextPtr &context, const CallArgs &args) {
   ArgReader r("empty", args, {"shape", "dtype"}, 1);
-  if (!r)
-    return r.error();
-  Shape shape;
-  DType type;
-  if (auto error = readShapeAndType(r[0], r.get(1), DType::Kind::Float32, shape, type))
+  NewTensor made;
+  if (auto error = made.read(r))
     return error;
-  return Tensor::create(context, type, shape);
+  return Tensor::create(context, made.type, made.shape);
 }
 
 template <int value> static Result constant(const ContextPtr &context, const CallArgs &args) {
   ArgReader r(value ? "ones" : "zeros", args, {"shape", "dtype"}, 1);
-  if (!r)
-    return r.error();
-  Shape shape;
-  DType type;
-  if (auto error = readShapeAndType(r[0], r.get(1), DType::Kind::Float32, shape, type))
+  NewTensor made;
+  if (auto error = made.read(r))
     return error;
-  uint64_t bits = encode(type, value);
-  return filled(context, type, shape, [&](int64_t) { return bits; });
+  uint64_t bits = encode(made.type, value);
+  return filled(context, made.type, made.shape, [&](int64_t) { return bits; });
 }
 
 static Result full(const ContextPtr &context, const CallArgs &args) {

@@ -2,6 +2,7 @@
 #ifndef TILE_RUNTIME_HOST_FILLED_H
 #define TILE_RUNTIME_HOST_FILLED_H
 
+#include "frontend/eval/Methods.h"
 #include "runtime/host/Tensor.h"
 #include "llvm/Support/Parallel.h"
 
@@ -14,6 +15,16 @@ std::unique_ptr<eval::EvalError> readDType(const PyValue &value, DType fallback,
 std::unique_ptr<eval::EvalError> readShapeAndType(const PyValue &shapeValue,
                                                   const PyValue &typeValue, DType fallback,
                                                   Shape &shape, DType &type);
+
+/// What a new tensor is by the first two arguments of a function.
+struct NewTensor {
+  Shape shape;
+  DType type;
+
+  std::unique_ptr<eval::EvalError> read(eval::ArgReader &r) {
+    return r ? readShapeAndType(r[0], r.get(1), DType::Kind::Float32, shape, type) : r.error();
+  }
+};
 
 /// The bits of a number in a type: rounded, or truncated and saturated.
 uint64_t encode(const DType &type, double value);

@@ -29,6 +29,20 @@ private:
   Array first;
 };
 
+/// The arguments of a function whose first two are such.
+class PairReader : public ArrayReader {
+public:
+  PairReader(llvm::StringRef function, const CallArgs &args, llvm::ArrayRef<llvm::StringRef> names)
+      : ArrayReader(function, args, names, 2) {
+    if (!failure)
+      failure = toArray((*this)[1], second);
+  }
+  Array &other() { return second; }
+
+private:
+  Array second;
+};
+
 struct FunctionEntry {
   llvm::StringRef name;
   TensorFunction fn;

@@ -26,15 +26,11 @@ static uint64_t readSeed(const ContextPtr &context, const PyValue &value) {
 
 namespace {
 /// The first three arguments of what makes random tensors.
-struct RandomTensor {
-  Shape shape;
-  DType type;
+struct RandomTensor : NewTensor {
   uint64_t seed = 0;
 
   std::unique_ptr<eval::EvalError> read(const ContextPtr &context, ArgReader &r) {
-    if (!r)
-      return r.error();
-    if (auto error = readShapeAndType(r[0], r.get(1), DType::Kind::Float32, shape, type))
+    if (auto error = NewTensor::read(r))
       return error;
     seed = readSeed(context, r.get(2));
     return nullptr;

@@ -181,13 +181,10 @@ static Result normalize(const ContextPtr &context, const CallArgs &args) {
 }
 
 static Result allclose(const ContextPtr &context, const CallArgs &args) {
-  ArrayReader r("allclose", args, {"x", "y", "rtol", "atol", "equal_nan"}, 2);
+  PairReader r("allclose", args, {"x", "y", "rtol", "atol", "equal_nan"});
   if (!r)
     return r.error();
-  Array &x = r.array();
-  Array y;
-  if (auto error = toArray(r[1], y))
-    return error;
+  Array &x = r.array(), &y = r.other();
   if (x.shape != y.shape)
     return fail(formatted("`allclose` needs two tensors of one shape, got {} and {}",
                           toString(x.shape), toString(y.shape)),
