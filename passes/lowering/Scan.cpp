@@ -193,9 +193,19 @@ struct ScanLowering {
   }
 
   LogicalResult run();
+  /// Where warp `w` leaves the total of a line (`slot`) and a repeat.
+  Value totalAddress(Value base, Value src, Value slot, unsigned repeat, Value w);
   LogicalResult acrossWarps(SmallVector<SmallVector<Registers>> &totals,
                             SmallVector<SmallVector<Carry>> &carries);
 };
+
+Value ScanLowering::totalAddress(Value base, Value src, Value slot, unsigned repeat, Value w) {
+  unsigned warps = 1u << s.warpBits, bytes = getElementBytes(getElementType(src.getType()));
+  Value index = LLVM::MulOp::create(l.b, loc(), slot, l.in.i32(int32_t(repeats * warps)));
+  index = LLVM::AddOp::create(l.b, loc(), index, l.in.i32(int32_t(repeat * warps)));
+  index = LLVM::AddOp::create(l.b, loc(), index, w);
+  return l.sharedAt(base, LLVM::MulOp::create(l.b, loc(), index, l.in.i32(bytes)));
+}
 
 LogicalResult ScanLowering::acrossWarps(SmallVector<SmallVector<Registers>> &totals,
                                         SmallVector<SmallVector<Carry>> &carries) {
@@ -214,11 +224,7 @@ LogicalResult ScanLowering::acrossWarps(SmallVector<SmallVector<Registers>> &tot
     offset += scanOperandBytes(op, s, src);
   }
   auto address = [&](unsigned k, Value slot, unsigned repeat, Value w) {
-    unsigned bytes = getElementBytes(getElementType(op.getSrcs()[k].getType()));
-    Value index = LLVM::MulOp::create(l.b, loc(), slot, l.in.i32(int32_t(repeats * warps)));
-    index = LLVM::AddOp::create(l.b, loc(), index, l.in.i32(int32_t(repeat * warps)));
-    index = LLVM::AddOp::create(l.b, loc(), index, w);
-    return l.sharedAt(bases[k], LLVM::MulOp::create(l.b, loc(), index, l.in.i32(bytes)));
+    return totalAddress(bases[k], op.getSrcs()[k], slot, repeat, w);
   };
   SmallVector<Value> slots;
   for (auto &line : lines)
