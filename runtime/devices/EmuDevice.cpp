@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/devices/EmuDevice.h"
-#include "runtime/Blocks.h"
 #include "runtime/Cache.h"
 #include "runtime/Error.h"
+#include "runtime/GridForms.h"
 #include "runtime/KernelCache.h"
 #include "runtime/LaunchPlan.h"
 #include "runtime/PackedArguments.h"

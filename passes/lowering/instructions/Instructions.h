@@ -289,8 +289,6 @@ private:
   /// What is loaded at once, as its words; and back, to be stored.
   llvm::SmallVector<mlir::Value> splitWords(mlir::Value v);
   mlir::Value joinWords(mlir::ValueRange words);
-  /// The words of what an instruction with several results gives.
-  llvm::SmallVector<mlir::Value> wordsOf(mlir::Value loaded, unsigned count, mlir::Type word);
   mlir::Value toInteger(mlir::Value v);
   mlir::Value fromInteger(mlir::Value v, mlir::Type type);
 

@@ -132,11 +132,13 @@ static std::string outputConstraints(const AccessShape &shape, bool early) {
   return text;
 }
 
-SmallVector<Value> Instructions::wordsOf(Value loaded, unsigned count, Type word) {
+/// The words of what an instruction with several results gives.
+static SmallVector<Value> wordsOf(OpBuilder &b, Location loc, Value loaded, unsigned count,
+                                  Type word) {
   SmallVector<Value> words;
   for (unsigned i = 0; i < count; ++i) {
-    Value w = count == 1 ? loaded : LLVM::ExtractValueOp::create(b, *loc, loaded, i).getResult();
-    words.push_back(w.getType() == word ? w : LLVM::TruncOp::create(b, *loc, word, w).getResult());
+    Value w = count == 1 ? loaded : LLVM::ExtractValueOp::create(b, loc, loaded, i).getResult();
+    words.push_back(w.getType() == word ? w : LLVM::TruncOp::create(b, loc, word, w).getResult());
   }
   return words;
 }
@@ -186,7 +188,7 @@ SmallVector<Value> Instructions::loadGlobal(Type type, unsigned count, Address w
   Type result =
       shape.words == 1 ? reg : Type(LLVM::LLVMStructType::getLiteral(b.getContext(), results));
   Value v = inlineAsm(out.text, out.constraints, result, out.args, /*sideEffects=*/true);
-  return unpack(wordsOf(v, shape.words, word), type, count);
+  return unpack(wordsOf(b, *loc, v, shape.words, word), type, count);
 }
 
 void Instructions::storeGlobal(Address where, ValueRange elements, Value predicate,
