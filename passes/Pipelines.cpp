@@ -5,6 +5,7 @@
 #include "passes/Passes.h"
 
 using namespace mlir;
+using namespace tile;
 
 /// One round of greedy simplification is nearly always the fixpoint on what
 /// the front end builds; compile time matters more than the last fold.
@@ -26,7 +27,8 @@ void tile::buildSimplifyPipeline(OpPassManager &pm) {
 
 void tile::buildCtaPipeline(OpPassManager &pm) { pm.addPass(createFitSharedMemoryPass()); }
 
-void tile::buildCtaSteps(OpPassManager &pm) {
+/// Steps on whole blocks, before it is known who holds what of them.
+static void addBlockSteps(OpPassManager &pm) {
   // First: whatever looks for loops and strides finds more of them.
   pm.addPass(createCountLoopsPass());
   // Before blocks are padded: of a maximum it is known with what.
@@ -57,6 +59,10 @@ void tile::buildCtaSteps(OpPassManager &pm) {
   pm.addPass(createMaskedArithmeticPass());
   // Before layouts, which make nothing of what it adds; behind all that reads products' operands.
   pm.addPass(createOrderOperandsPass());
+}
+
+void tile::buildCtaSteps(OpPassManager &pm) {
+  addBlockSteps(pm);
   pm.addPass(createAssignLayoutsPass());
   // Rematerialised index arithmetic repeats itself: merge it before lowering.
   pm.addPass(createCSEPass());

@@ -108,6 +108,8 @@ private:
                          llvm::ArrayRef<void *> pointers, const LaunchOptions &options) const;
   llvm::Error configure();
   llvm::Error checkResidency();
+  cuda::LaunchConfig configuration(const std::array<uint64_t, 3> &blocks, cuda::Stream stream,
+                                   const LaunchOptions &options) const;
   llvm::Error launchResolved(cuda::Stream stream, const uint32_t grid[3],
                              llvm::MutableArrayRef<void *> pointers,
                              const LaunchOptions &options) const;

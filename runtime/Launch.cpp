@@ -26,6 +26,20 @@ llvm::Error LoadedKernel::launchError(Result result, const cuda::LaunchConfig &c
           config.sharedMemBytes));
 }
 
+cuda::LaunchConfig LoadedKernel::configuration(const std::array<uint64_t, 3> &blocks,
+                                               cuda::Stream stream,
+                                               const LaunchOptions &options) const {
+  const KernelMetadata &data = metadata();
+  cuda::LaunchConfig config;
+  config.gridDimX = blocks[0], config.gridDimY = blocks[1], config.gridDimZ = blocks[2];
+  config.blockDimX = data.threads, config.blockDimY = config.blockDimZ = 1;
+  config.sharedMemBytes = data.sharedBytes;
+  config.stream = stream;
+  config.attrs = const_cast<cuda::LaunchAttribute *>(attributes.data()); // only read
+  config.numAttrs = attributes.size() - (options.dependent.value_or(isDependent) ? 0 : 1);
+  return config;
+}
+
 llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t grid[3],
                                          llvm::MutableArrayRef<void *> pointers,
                                          const LaunchOptions &options) const {
@@ -57,14 +71,7 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
       pointer = &programs[parameter.dim];
 
   const cuda::CudaApi &api = owner->api();
-  cuda::LaunchConfig config;
-  config.gridDimX = blocks[0], config.gridDimY = blocks[1], config.gridDimZ = blocks[2];
-  config.blockDimX = data.threads, config.blockDimY = config.blockDimZ = 1;
-  config.sharedMemBytes = data.sharedBytes;
-  config.stream = stream;
-  config.attrs = const_cast<cuda::LaunchAttribute *>(attributes.data()); // only read
-  config.numAttrs = attributes.size() - (options.dependent.value_or(isDependent) ? 0 : 1);
-
+  cuda::LaunchConfig config = configuration(blocks, stream, options);
   TILE_ENTER_CONTEXT(api, owner->handle());
   // Only kernels with tensor maps pay for this.
   std::vector<cuda::TensorMap> maps(plan.tensorMaps.size());

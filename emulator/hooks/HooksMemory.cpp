@@ -225,26 +225,26 @@ void *tile::emu::sharedAddress(Thread &t, uint32_t address, uint32_t bytes, uint
   return range.data();
 }
 
-void tile::emu::asyncSharedRead(const AsyncAccess &a, Cta &cta, uint32_t offset, uint32_t bytes) {
+/// Enters an access that nobody waits for at once into the history.
+static void recordAsync(const AsyncAccess &a, Cta &cta, uint32_t offset, uint32_t bytes,
+                        Conflict (Shadow::*access)(uint32_t, uint32_t, Event,
+                                                   const Shadow::View &)) {
   checkNoMBarrier(*a.issuer, cta, offset, bytes, a.site, a.what);
   if (!cta.shadow)
     return;
   Shadow::View view{a.clock, a.issuer->component, a.issuer->cluster->launch->config.threads};
-  Conflict conflict =
-      cta.shadow->read(offset, bytes, Event(a.component, a.tick, a.site, !a.genericProxy), view);
+  Event event(a.component, a.tick, a.site, !a.genericProxy);
+  Conflict conflict = ((*cta.shadow).*access)(offset, bytes, event, view);
   if (conflict.kind)
     reportConflict(*a.issuer, cta, conflict, a.site, a.what);
 }
 
+void tile::emu::asyncSharedRead(const AsyncAccess &a, Cta &cta, uint32_t offset, uint32_t bytes) {
+  recordAsync(a, cta, offset, bytes, &Shadow::read);
+}
+
 void tile::emu::asyncSharedWrite(const AsyncAccess &a, Cta &cta, uint32_t offset, uint32_t bytes) {
-  checkNoMBarrier(*a.issuer, cta, offset, bytes, a.site, a.what);
-  if (!cta.shadow)
-    return;
-  Shadow::View view{a.clock, a.issuer->component, a.issuer->cluster->launch->config.threads};
-  Conflict conflict =
-      cta.shadow->write(offset, bytes, Event(a.component, a.tick, a.site, !a.genericProxy), view);
-  if (conflict.kind)
-    reportConflict(*a.issuer, cta, conflict, a.site, a.what);
+  recordAsync(a, cta, offset, bytes, &Shadow::write);
 }
 
 //===----------------------------------------------------------------------===//

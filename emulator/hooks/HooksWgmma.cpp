@@ -6,13 +6,11 @@
 // computes with a token computes with a NaN.
 //
 //===----------------------------------------------------------------------===//
+#include "emulator/hooks/Warpgroup.h"
 #include "emulator/machine/Async.h"
 #include "emulator/machine/Hooks.h"
-#include "emulator/machine/Matrix.h"
-#include "emulator/machine/TensorMap.h"
 #include "text/Format.h"
 #include "llvm/ADT/STLExtras.h"
-#include <cstring>
 
 using namespace tile::emu;
 using tile::formatted;
@@ -25,37 +23,7 @@ struct WgmmaOperands {
   uint64_t descriptorA, descriptorB;
   uint32_t scaleD, flags;
 };
-enum : uint32_t { kTransA = 1, kTransB = 2, kNegateA = 4, kNegateB = 8, kAInRegisters = 16 };
-
-struct Product {
-  MatrixShape shape;
-  uint64_t descriptorA = 0, descriptorB = 0;
-  uint32_t scaleD = 0, flags = 0;
-  SiteId site = 0;
-  uint32_t joined = 0;          ///< warps, a mask
-  std::vector<uint32_t> slots;  ///< of lane l: from l * accumulator registers
-  std::vector<uint32_t> aWords; ///< of lane l: from 4 * l
-  Clock clock;                  ///< of the warps checked so far
-};
 } // namespace
-
-struct tile::emu::Warpgroup {
-  Cta *cta = nullptr;
-  unsigned index = 0;
-  Component component = 0;
-  std::deque<Product> products; ///< from number `first` on
-  Tick first = 1;
-  Tick next[4] = {1, 1, 1, 1}; ///< the product each warp issues next
-  Tick committed[4] = {};      ///< ... has committed up to
-  std::deque<Tick> groups[4];  ///< the last product of each group that is not waited for
-  Tick waited[4] = {};         ///< products each warp knows to be over
-  bool fenced[4] = {};
-  Tick started = 0;                          ///< products that all four warps have issued
-  std::vector<std::vector<uint32_t>> values; ///< by lane and slot
-  std::vector<std::vector<Tick>> owner;      ///< the last product that writes a slot
-  std::vector<Thread *> waiters;
-  Product &product(Tick number) { return products[number - first]; }
-};
 
 constexpr uint32_t kTokenMask = 0xfff00000, kToken = 0x7fa00000;
 
@@ -82,168 +50,6 @@ static Warpgroup &warpgroupOf(Thread &t) {
     all[index] = group;
   }
   return *all[index];
-}
-
-//===----------------------------------------------------------------------===//
-// Operands in shared memory
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// A matrix operand as its descriptor says, bit by bit.
-struct SharedOperand {
-  uint32_t start, leading, stride; ///< bytes
-  unsigned span;                   ///< of the swizzle; 0: none
-  bool mnMajor;
-  unsigned bytes; ///< of an element
-  /// The offset of element (mn, k), by the tables of the instruction.
-  uint32_t at(unsigned mn, unsigned k) const {
-    uint32_t kBytes = k * bytes, mnBytes = mn * bytes, offset;
-    if (!mnMajor)
-      offset = span ? (mn / 8) * stride + (mn % 8) * span + kBytes
-                    : (kBytes / 16) * leading + (mn / 8) * stride + (mn % 8) * 16 + kBytes % 16;
-    else
-      offset = span
-                   ? (mnBytes / span) * leading + (k / 8) * stride + (k % 8) * span + mnBytes % span
-                   : (mnBytes / 16) * stride + (k / 8) * leading + (k % 8) * 16 + mnBytes % 16;
-    return swizzled(start + offset, span);
-  }
-};
-} // namespace
-
-static SharedOperand decodeDescriptor(Thread &t, uint64_t d, bool mnMajor, unsigned bytes,
-                                      SiteId site) {
-  static const unsigned spans[] = {0, 128, 64, 32};
-  constexpr uint64_t kReserved = 0x3dff'c000'c000'c000ull & ~(uint64_t(7) << 49);
-  if (d & kReserved)
-    report(t, FindingKind::BadDescriptor, site,
-           formatted("the matrix descriptor {:#x} has bits where there must be none", d));
-  if (d >> 49 & 7)
-    report(t, FindingKind::BadDescriptor, site,
-           formatted("the matrix descriptor {:#x} has a base offset, which nothing here needs", d));
-  if (mnMajor && bytes != 2)
-    report(t, FindingKind::BadDescriptor, site, "only 16-bit operands can be transposed");
-  // Who sets it meant the other order, in which it leads to the next columns.
-  uint64_t leading = d >> 16 & 0x3fff;
-  if (!mnMajor && d >> 62 && leading > 1)
-    report(t, FindingKind::BadDescriptor, site,
-           formatted("the matrix descriptor {:#x} has a leading offset of {} bytes, which swizzled "
-                     "operands have only where they are transposed",
-                     d, leading * 16));
-  return {uint32_t(d & 0x3fff) << 4,
-          uint32_t(d >> 16 & 0x3fff) << 4,
-          uint32_t(d >> 32 & 0x3fff) << 4,
-          spans[d >> 62],
-          mnMajor,
-          bytes};
-}
-
-/// Whether everything that the operand reads is shared memory of the kernel.
-static bool inBounds(Thread &t, const SharedOperand &o, unsigned mn, unsigned k, SiteId site) {
-  for (unsigned i = 0; i < mn; ++i)
-    for (unsigned x = 0; x < k; x += std::max(1u, k - 1)) {
-      uint32_t at = o.at(i, x);
-      if (at >= kSharedReserved && at + o.bytes <= t.cta->sharedBytes)
-        continue;
-      report(
-          t, FindingKind::OutOfBounds, site,
-          formatted("the matrix descriptor reads shared offset {}, where the kernel has {} bytes",
-                    int64_t(at) - kSharedReserved, t.cta->sharedBytes - kSharedReserved));
-      return false;
-    }
-  return true;
-}
-
-/// Enters the reading into the history, in runs of 16 bytes.
-static void recordReads(Thread &t, Warpgroup &g, Tick number, const SharedOperand &o, unsigned mn,
-                        unsigned k, SiteId site) {
-  AsyncAccess access{&t, t.clock, g.component, number, site, "a matrix product"};
-  unsigned perRun = 16 / o.bytes;
-  if (!o.mnMajor) {
-    for (unsigned i = 0; i < mn; ++i)
-      for (unsigned x = 0; x < k; x += perRun)
-        asyncSharedRead(access, *t.cta, o.at(i, x), std::min(16u, (k - x) * o.bytes));
-  } else {
-    for (unsigned x = 0; x < k; ++x)
-      for (unsigned i = 0; i < mn; i += perRun)
-        asyncSharedRead(access, *t.cta, o.at(i, x), std::min(16u, (mn - i) * o.bytes));
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// Computing
-//===----------------------------------------------------------------------===//
-
-template <typename T>
-static T readElement(const uint8_t *shared, const SharedOperand &o, Element e, unsigned mn,
-                     unsigned k) {
-  uint64_t word = 0;
-  std::memcpy(&word, shared + o.at(mn, k), o.bytes);
-  return valueOf<T>(e, word);
-}
-
-/// Computes in T: double, or uint64_t for numbers of a ring.
-template <typename T> static void computeIn(Warpgroup &g, Tick number) {
-  Product &p = g.product(number);
-  const MatrixShape &s = p.shape;
-  const uint8_t *shared = g.cta->shared.get();
-  Thread &reporter = g.cta->threads[g.index * 128];
-  std::vector<T> a(64 * s.k), b(size_t(s.k) * s.n), d(64 * size_t(s.n));
-  unsigned aBytes = elementBits(s.a) / 8, bBytes = elementBits(s.b) / 8;
-  if (p.flags & kAInRegisters) {
-    unsigned bits = elementBits(s.a), per = 32 / bits;
-    for (unsigned lane = 0; lane < 128; ++lane)
-      for (unsigned r = 0; r < 4; ++r)
-        for (unsigned e = 0; e < per; ++e) {
-          unsigned row = 16 * (lane / 32) + lane % 32 / 4 + 8 * (r % 2);
-          unsigned column = per * (lane % 4) + 4 * per * (r / 2) + e;
-          uint64_t word = uint64_t(p.aWords[4 * lane + r]) >> (e * bits);
-          a[row * s.k + column] = valueOf<T>(s.a, word & ((uint64_t(1) << bits) - 1));
-        }
-  } else {
-    SharedOperand o = decodeDescriptor(reporter, p.descriptorA, p.flags & kTransA, aBytes, p.site);
-    for (unsigned i = 0; i < 64; ++i)
-      for (unsigned x = 0; x < s.k; ++x)
-        a[i * s.k + x] = readElement<T>(shared, o, s.a, i, x);
-  }
-  SharedOperand o = decodeDescriptor(reporter, p.descriptorB, p.flags & kTransB, bBytes, p.site);
-  for (unsigned x = 0; x < s.k; ++x)
-    for (unsigned j = 0; j < s.n; ++j)
-      b[x * s.n + j] = readElement<T>(shared, o, s.b, j, x);
-  if (bool(p.flags & kNegateA) != bool(p.flags & kNegateB))
-    for (T &v : a)
-      v = T() - v;
-  unsigned registers = s.n * (s.accumulator == Element::F16 ? 1u : 2u) / 4;
-  auto forAccumulators = [&](auto body) {
-    for (unsigned lane = 0; lane < 128; ++lane)
-      for (unsigned i = 0; i < s.n / 2u; ++i) {
-        unsigned row = 16 * (lane / 32) + lane % 32 / 4 + 8 * (i / 2 % 2);
-        unsigned column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
-        unsigned r = s.accumulator == Element::F16 ? i / 2 : i;
-        body(g.values[lane][p.slots[lane * registers + r]],
-             s.accumulator == Element::F16 ? 16 * (i % 2) : 0, d[row * s.n + column]);
-      }
-  };
-  if (p.scaleD)
-    forAccumulators(
-        [&](uint32_t word, unsigned shift, T &v) { v = valueOf<T>(s.accumulator, word >> shift); });
-  multiply(64, s.n, s.k, a.data(), b.data(), d.data());
-  forAccumulators([&](uint32_t &word, unsigned shift, T &v) {
-    auto bits = uint32_t(roundAccumulator(s.accumulator, v, s.saturate));
-    if (s.accumulator == Element::F16)
-      word = (word & ~(0xffffu << shift)) | bits << shift;
-    else
-      word = bits;
-  });
-  Counters &counters = g.cta->cluster->worker->counters;
-  ++counters.mmas;
-  counters.multiplyAdds += 64ull * s.n * s.k;
-}
-
-static void compute(Warpgroup &g, Tick number) {
-  if (g.product(number).shape.algebraic)
-    computeIn<uint64_t>(g, number);
-  else
-    computeIn<double>(g, number);
 }
 
 //===----------------------------------------------------------------------===//

@@ -10,6 +10,8 @@
 #define TILE_EMULATOR_MACHINE_MACHINE_H
 
 #include "emulator/Emulator.h"
+#include "emulator/machine/Addresses.h"
+#include "emulator/machine/Barriers.h"
 #include "emulator/machine/Clock.h"
 #include "emulator/machine/Fiber.h"
 #include "emulator/machine/GlobalOrder.h"
@@ -34,63 +36,6 @@ struct Cta;
 struct Launch;
 struct Warp;
 struct Worker;
-
-using SiteId = uint32_t;
-
-/// Where compiled code finds a thread's special registers and, behind them, what else it
-/// uses itself: at the start of Thread, in this order.
-enum SpecialRegister : unsigned {
-  kTidX,
-  kTidY,
-  kTidZ,
-  kNtidX,
-  kNtidY,
-  kNtidZ,
-  kCtaidX,
-  kCtaidY,
-  kCtaidZ,
-  kNctaidX,
-  kNctaidY,
-  kNctaidZ,
-  kLaneid,
-  kWarpid,
-  kNwarpid,
-  kSmid,
-  kNsmid,
-  kGridid,
-  kClusterCtaidX,
-  kClusterCtaidY,
-  kClusterCtaidZ,
-  kClusterNctaidX,
-  kClusterNctaidY,
-  kClusterNctaidZ,
-  kClusteridX,
-  kClusteridY,
-  kClusteridZ,
-  kNclusteridX,
-  kNclusteridY,
-  kNclusteridZ,
-  kClusterCtarank,
-  kClusterNctarank,
-  kDynamicSmemSize,
-  kTotalSmemSize,
-  kLanemaskEq,
-  kLanemaskLe,
-  kLanemaskLt,
-  kLanemaskGe,
-  kLanemaskGt,
-  kTurnsLeft, ///< turns of loops until the machine is asked
-  kSpecialRegisters
-};
-
-/// Shared memory: bits 24 and up of an address are the CTA's rank in its
-/// cluster, the low ones the offset in its window. Dynamic shared memory begins
-/// behind what the system reserves, as on the hardware.
-constexpr uint32_t kSharedReserved = 1024;
-constexpr unsigned kSharedRankShift = 24;
-constexpr uint32_t kSharedOffsetMask = (1u << kSharedRankShift) - 1;
-/// Where the shared window stands in the generic address space.
-constexpr uint64_t kGenericShared = 0x7f80000000000000ull;
 
 /// What memory and registers are full of at first: no zeros, on which a kernel could rely by
 /// accident, and no accumulator in flight.
@@ -179,45 +124,6 @@ struct Warp {
   uint32_t numThreads() const { return uint32_t(lanes.size()); }
 };
 
-struct NamedBarrier {
-  /// What a warp has brought in this round.
-  struct Arrivals {
-    uint32_t lanes = 0;
-    SiteId site = 0; ///< of the last
-    bool aligned = false;
-  };
-  uint32_t expected = 0, arrived = 0;
-  std::vector<Thread *> waiters;
-  ClockGathering clock;
-  SiteId firstSite = 0; ///< of the first arrival
-  Component firstBy = 0;
-  std::vector<Arrivals> warps;
-  uint32_t votes = 0, trues = 0, read = 0; ///< of a reduction: cast, of them true, and counted by
-};
-
-struct MBarrier {
-  Cta *cta = nullptr;
-  uint32_t address = 0; ///< offset in the window
-  uint32_t count = 0;
-  int64_t pending = 0, transactions = 0;
-  uint64_t phase = 0; ///< completed phases
-  /// Of arrivals that the CTA's own threads may rely on at any scope, and of those of
-  /// other CTAs, which take the scope of the cluster at both ends.
-  ClockGathering gathering, farGathering;
-  Clock completed, farCompleted; ///< of the last completed phase
-  Component lastBy = 0;          ///< the last arrival or copy; 0: it tells nobody that it was
-  Tick lastTick = 0;
-  Component endedBy = 0; ///< ... of the last completed phase
-  Tick endedTick = 0;
-  Component component = 0;        ///< of the copies that signal it
-  Tick issued = 0, signalled = 0; ///< copies: all so far, all that are over without a gap
-  std::vector<Tick> outstanding;
-  SiteId initSite = 0;
-  Component initBy = 0;
-  Tick initTick = 0;
-  std::vector<Thread *> waiters;
-};
-
 /// Asynchronous work in flight. `complete` moves the data and signals; it is
 /// called once, at a moment that the scheduler picks.
 struct AsyncOperation {
@@ -252,16 +158,6 @@ struct Cta {
 struct OrderingWord {
   std::map<const Cta *, Clock> near; ///< for threads of the same CTA
   Clock far;                         ///< for those of others
-};
-
-struct ClusterBarrier {
-  uint32_t arrived = 0, ended = 0; ///< in this round; ended: of those that arrived
-  std::vector<Thread *> waiters;
-  std::vector<bool> hasArrived;
-  std::vector<SiteId> unwaited; ///< by thread, its arrival that no wait of its own follows
-  ClockGathering clock;
-  Clock completed;
-  uint64_t phase = 0;
 };
 
 enum class Outcome { Running, Finished, Suspended, Failed };

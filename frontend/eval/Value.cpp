@@ -1,5 +1,5 @@
 //===- Value.cpp - construction, identity and equality of values ----------===//
-#include "frontend/eval/Evaluator.h"
+#include "frontend/eval/Operators.h"
 #include "frontend/eval/WorkMeter.h"
 #include "text/Format.h"
 #include "llvm/ADT/Twine.h"

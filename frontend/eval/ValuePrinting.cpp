@@ -1,4 +1,5 @@
 //===- ValuePrinting.cpp - values as text, as Python shows them -----------===//
+#include "frontend/eval/Operators.h"
 #include "frontend/eval/Value.h"
 #include "frontend/eval/WorkMeter.h"
 #include "text/Format.h"
@@ -92,6 +93,17 @@ static std::string reprTuple(const TupleObject &tuple, unsigned depth) {
   return text + ")";
 }
 
+static std::string reprDict(const DictObject &dict, unsigned depth) {
+  std::string text;
+  for (auto &[key, item] : dict.items) {
+    if (isTooLong(text))
+      break;
+    text +=
+        formatted("{}{}: {}", text.empty() ? "" : ", ", reprAt(key, depth), reprAt(item, depth));
+  }
+  return formatted("{{{}}}", text);
+}
+
 static std::string reprAt(const PyValue &value, unsigned depth) {
   if (depth > maxReprDepth || !Work::spend(1))
     return "...";
@@ -118,16 +130,8 @@ static std::string reprAt(const PyValue &value, unsigned depth) {
     if (value.asSet().elements.empty())
       return "set()";
     return formatted("{{{}}}", reprElements(value.asSet().elements, depth + 1));
-  case PyValue::Kind::Dict: {
-    std::string text;
-    for (auto &[key, item] : value.asDict().items) {
-      if (isTooLong(text))
-        break;
-      text += formatted("{}{}: {}", text.empty() ? "" : ", ", reprAt(key, depth + 1),
-                        reprAt(item, depth + 1));
-    }
-    return formatted("{{{}}}", text);
-  }
+  case PyValue::Kind::Dict:
+    return reprDict(value.asDict(), depth + 1);
   case PyValue::Kind::Range: {
     const RangeObject &r = value.asRange();
     return formatted("range({}, {}{})", r.start, r.stop,

@@ -1,5 +1,6 @@
 //===- WorkMeter.cpp - what strings and containers cost -------------------===//
 #include "frontend/eval/WorkMeter.h"
+#include "frontend/eval/Operators.h"
 #include "text/Format.h"
 
 using namespace tile::eval;

@@ -10,9 +10,14 @@
 #ifndef TILE_FRONTEND_EVAL_WORKMETER_H
 #define TILE_FRONTEND_EVAL_WORKMETER_H
 
-#include "frontend/eval/Operators.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <memory>
+#include <string>
 
 namespace tile::eval {
+
+struct EvalError;
 
 /// The longest string and container: what is longer is a mistake, not a program.
 constexpr uint64_t maxElements = 1 << 24;

@@ -5,8 +5,6 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::tensors;
 
-static Sizes sizesOf(Value v) { return cast<GraphTensorType>(v.getType()).sizes(); }
-
 namespace {
 /// An index: the places along dimensions, counted from the last, times numbers, and an offset.
 struct Affine {
@@ -24,7 +22,7 @@ public:
 private:
   Result place(const Size &size, size_t dim);
   Result solve(size_t index, Result &condition);
-  size_t rank() { return sizesOf(op.getSrc()).size() + added.size(); }
+  size_t rank() { return graph::sizesOf(op.getSrc()).size() + added.size(); }
   Size sizeFromEnd(size_t dim) const { return whole[whole.size() - 1 - dim]; }
 
   Tracer &tracer;
@@ -54,7 +52,7 @@ static std::optional<Affine> affineOf(Value value) {
                                                             : std::nullopt;
   if (auto view = dyn_cast<graph::RearrangeOp>(source)) {
     std::optional<Affine> inner = affineOf(view.getSrc());
-    size_t from = sizesOf(view.getSrc()).size(), to = view.getDims().size();
+    size_t from = graph::sizesOf(view.getSrc()).size(), to = view.getDims().size();
     if (!inner)
       return std::nullopt;
     for (auto &[dim, times] : inner->terms) {
@@ -93,7 +91,7 @@ static std::optional<Affine> affineOf(Value value) {
 
 /// Each dimension of the result has a part in one index; all of an index but one are added up.
 bool Solver::read() {
-  whole = sizesOf(op.getResult());
+  whole = graph::sizesOf(op.getResult());
   SmallVector<bool> seen(whole.size());
   for (Value value : op.getIndices()) {
     std::optional<Affine> index = affineOf(value);
@@ -126,11 +124,11 @@ Result Solver::place(const Size &size, size_t dim) {
 /// Which place along the first dimension of an index took each element, if the condition holds.
 Result Solver::solve(size_t number, Result &condition) {
   const Affine &index = indices[number];
-  Result rest = place(sizesOf(op.getSrc())[number], number);
+  Result rest = place(graph::sizesOf(op.getSrc())[number], number);
   if (rest && index.offset != Size(0))
     rest = tracer.map(MapKind::sub, {*rest, tracer.sizeValue(index.offset)});
   for (auto &[dim, times] : ArrayRef(index.terms).drop_front(!index.terms.empty())) {
-    size_t at = sizesOf(op.getSrc()).size() + (llvm::find(added, dim) - added.begin());
+    size_t at = graph::sizesOf(op.getSrc()).size() + (llvm::find(added, dim) - added.begin());
     Result other = place(sizeFromEnd(dim), at);
     if (other)
       other = tracer.map(MapKind::mul, {*other, PyValue::integer(times)});

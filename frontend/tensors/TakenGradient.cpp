@@ -5,8 +5,6 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::tensors;
 
-static Sizes sizesOf(Value v) { return cast<GraphTensorType>(v.getType()).sizes(); }
-
 namespace {
 
 /// The gradient of one gather. Its space is that of the source's dimensions, and behind them those
@@ -14,7 +12,8 @@ namespace {
 class Taken {
 public:
   Taken(Tracer &tracer, graph::GatherOp op)
-      : tracer(tracer), op(op), source(sizesOf(op.getSrc())), whole(sizesOf(op.getResult())) {}
+      : tracer(tracer), op(op), source(graph::sizesOf(op.getSrc())),
+        whole(graph::sizesOf(op.getResult())) {}
   void read();
   Result run(const PyValue &derivative) {
     return takesRows() ? asProduct(derivative) : asSum(derivative);
@@ -44,7 +43,7 @@ void Taken::read() {
   for (auto [i, index] : llvm::enumerate(op.getIndices())) {
     auto view = index.getDefiningOp<graph::RearrangeOp>();
     Value line = view ? view.getSrc() : Value(index);
-    int64_t dim = int64_t(whole.size()) - int64_t(sizesOf(index).size());
+    int64_t dim = int64_t(whole.size()) - int64_t(graph::sizesOf(index).size());
     bool isOwn = line.getDefiningOp<graph::IndexOp>() && (!view || view.getDims()[0] == 0) &&
                  size_t(dim) < whole.size() && whole[dim] == source[i] && used.insert(dim).second;
     along.push_back(isOwn ? dim : -1);
@@ -58,7 +57,7 @@ void Taken::read() {
 bool Taken::takesRows() {
   if (llvm::count(along, -1) != 1 || along.size() < 2 || added.empty())
     return false;
-  Sizes own = sizesOf(op.getIndices()[llvm::find(along, -1) - along.begin()]);
+  Sizes own = graph::sizesOf(op.getIndices()[llvm::find(along, -1) - along.begin()]);
   return llvm::all_of(along, [&](int64_t dim) {
     int64_t at = dim - int64_t(whole.size() - own.size());
     return dim < 0 || at < 0 || own[at].isConstant(1);
@@ -81,7 +80,7 @@ Result Taken::shaped(const PyValue &v, ArrayRef<Size> sizes) {
 
 /// What has the result's dimensions, or the last of them, in the space.
 Result Taken::spread(Value v) {
-  int64_t missing = int64_t(whole.size() - sizesOf(v).size());
+  int64_t missing = int64_t(whole.size() - graph::sizesOf(v).size());
   SmallVector<int64_t> dims;
   for (ArrayRef<int64_t> part : {ArrayRef(along), ArrayRef(added)})
     for (int64_t dim : part)
@@ -124,7 +123,7 @@ Result Taken::asSum(const PyValue &derivative) {
 Result Taken::asProduct(const PyValue &derivative) {
   size_t dim = llvm::find(along, -1) - along.begin();
   Value index = op.getIndices()[dim];
-  int64_t missing = int64_t(whole.size() - sizesOf(index).size());
+  int64_t missing = int64_t(whole.size() - graph::sizesOf(index).size());
   SmallVector<int64_t> toLine, toRows(added.begin(), added.end()), back(source.size());
   Sizes taken, rest;
   for (int64_t of : added) {

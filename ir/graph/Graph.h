@@ -25,6 +25,13 @@ namespace tile::graph {
 /// On a function: its last results are what parameters become, one number of a parameter each.
 inline constexpr llvm::StringLiteral kUpdatesAttr = "graph.updates";
 
+/// The type of a value of a graph.
+inline GraphTensorType typeOf(mlir::Value value) {
+  return mlir::cast<GraphTensorType>(value.getType());
+}
+/// Its dimensions.
+inline Sizes sizesOf(mlir::Value value) { return typeOf(value).sizes(); }
+
 /// How many operands the function takes.
 unsigned arity(MapKind kind);
 /// A comparison, or a question with yes or no for an answer.

@@ -64,6 +64,10 @@ bool hasProducts(mlir::scf::ForOp loop);
 /// `onlyForProducts`: nothing but what the loop's products multiply.
 std::optional<Pipeline> planPipeline(mlir::scf::ForOp loop, int32_t stages, bool onlyForProducts);
 
+/// Rewrites the loop: what is copied is so `p.stages - 1` iterations before it is used. `p.loop`
+/// becomes the loop that carries the slots.
+void startAhead(Pipeline &p);
+
 } // namespace tile
 
 #endif // TILE_PASSES_COPIES_PIPELINELOADS_H

@@ -69,14 +69,24 @@ std::optional<StridedBlock> StridedAnalysis::block(Value v) {
 // Arithmetic and shape
 //===----------------------------------------------------------------------===//
 
-static StridedBlock sumOf(const StridedBlock &a, const StridedBlock &b, bool subtract) {
+/// a + sign * b, element by element.
+static StridedBlock sumOf(const StridedBlock &a, const StridedBlock &b, int sign) {
   StridedBlock r;
-  r.start = subtract ? a.start - b.start : a.start + b.start;
+  auto add = [&](const Polynomial &x, const Polynomial &y) { return sign < 0 ? x - y : x + y; };
+  r.start = add(a.start, b.start);
   for (auto [x, y] : llvm::zip_equal(a.strides, b.strides))
-    r.strides.push_back(subtract ? x - y : x + y);
+    r.strides.push_back(add(x, y));
   llvm::append_range(r.wraps, a.wraps);
   llvm::append_range(r.wraps, b.wraps);
   return r;
+}
+
+StridedBlock tile::operator+(const StridedBlock &a, const StridedBlock &b) {
+  return sumOf(a, b, 1);
+}
+
+StridedBlock tile::operator-(const StridedBlock &a, const StridedBlock &b) {
+  return sumOf(a, b, -1);
 }
 
 static StridedBlock scaled(StridedBlock a, const Polynomial &by) {
@@ -160,7 +170,7 @@ static std::optional<StridedBlock> reshapedBy(Operation *op, const StridedBlock 
 /// What `op` makes of blocks by arithmetic, or by where their elements stand.
 static std::optional<StridedBlock> combined(Operation *op, ArrayRef<StridedBlock> in) {
   if (isa<arith::AddIOp, arith::SubIOp>(op))
-    return sumOf(in[0], in[1], isa<arith::SubIOp>(op));
+    return isa<arith::SubIOp>(op) ? in[0] - in[1] : in[0] + in[1];
   if (isa<arith::MulIOp>(op)) {
     if (in[1].isUniform())
       return scaled(in[0], in[1].start);
@@ -185,7 +195,7 @@ std::optional<StridedBlock> StridedAnalysis::compute(Value v) {
     std::optional<StridedBlock> more = progress(arg);
     if (!init || !more)
       return std::nullopt;
-    return sumOf(*init, *more, false);
+    return *init + *more;
   }
   Operation *op = v.getDefiningOp();
   if (!op)
@@ -268,7 +278,7 @@ std::optional<StridedBlock> StridedAnalysis::progress(BlockArgument arg) {
     std::optional<StridedBlock> added = block(each.value);
     if (!added)
       return std::nullopt;
-    gain = sumOf(gain, *added, isa<arith::SubIOp>(each.op));
+    gain = isa<arith::SubIOp>(each.op) ? gain - *added : gain + *added;
   }
   Polynomial elapsed = Polynomial::variable(loop.getInductionVar()) - scalar(loop.getLowerBound());
   Polynomial step = scalar(loop.getStep());
@@ -311,7 +321,7 @@ std::optional<StridedPointers> StridedAnalysis::computePointers(Value v) {
     std::optional<StridedBlock> more = progress(arg);
     if (!init || !more)
       return std::nullopt;
-    init->offset = sumOf(init->offset, *more, false);
+    init->offset = init->offset + *more;
     return init;
   }
   Operation *op = v.getDefiningOp();
@@ -320,7 +330,7 @@ std::optional<StridedPointers> StridedAnalysis::computePointers(Value v) {
     std::optional<StridedBlock> offset = block(add.getOffset());
     if (!base || !offset)
       return std::nullopt;
-    base->offset = sumOf(base->offset, *offset, false);
+    base->offset = base->offset + *offset;
     return base;
   }
   if (auto splat = dyn_cast_or_null<SplatOp>(op)) {
@@ -342,78 +352,4 @@ std::optional<StridedPointers> StridedAnalysis::computePointers(Value v) {
   if (op && isa<HintOp>(op))
     return pointers(op->getOperand(0));
   return std::nullopt;
-}
-
-//===----------------------------------------------------------------------===//
-// Masks
-//===----------------------------------------------------------------------===//
-
-/// positive > 0 as a bound, if it depends on one dimension with stride 1 or -1.
-static std::optional<Bound> boundOf(const StridedBlock &positive) {
-  if (!positive.wraps.empty())
-    return std::nullopt;
-  std::optional<Bound> bound;
-  for (auto [dim, stride] : llvm::enumerate(positive.strides)) {
-    if (stride.isZero())
-      continue;
-    std::optional<int64_t> step = stride.asConstant();
-    if (bound || !step || (*step != 1 && *step != -1))
-      return std::nullopt;
-    // start + i > 0  <=>  i >= 1 - start;   start - i > 0  <=>  i < start
-    bound = Bound{unsigned(dim), *step == 1,
-                  *step == 1 ? Polynomial::constant(1) - positive.start : positive.start};
-  }
-  return bound;
-}
-
-std::optional<SmallVector<Bound, 4>> StridedAnalysis::bounds(Value mask) {
-  SmallVector<Bound, 4> result;
-  if (!mask || matchPattern(mask, m_One()))
-    return result;
-  Operation *op = mask.getDefiningOp();
-  if (!op)
-    return std::nullopt;
-  if (isa<arith::AndIOp>(op)) {
-    for (Value operand : op->getOperands()) {
-      auto part = bounds(operand);
-      if (!part)
-        return std::nullopt;
-      llvm::append_range(result, *part);
-    }
-    return result;
-  }
-  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
-    using P = arith::CmpIPredicate;
-    P predicate = compare.getPredicate();
-    bool less = predicate == P::slt || predicate == P::sle;
-    bool greater = predicate == P::sgt || predicate == P::sge;
-    if (!less && !greater)
-      return std::nullopt;
-    std::optional<StridedBlock> l = block(compare.getLhs()), r = block(compare.getRhs());
-    if (!l || !r)
-      return std::nullopt;
-    StridedBlock positive = less ? sumOf(*r, *l, true) : sumOf(*l, *r, true);
-    if (predicate == P::sle || predicate == P::sge)
-      positive.start = positive.start + Polynomial::constant(1);
-    std::optional<Bound> bound = boundOf(positive);
-    if (!bound)
-      return std::nullopt;
-    result.push_back(std::move(*bound));
-    return result;
-  }
-  if (!isa<BroadcastOp, ExpandDimsOp, TransOp>(op))
-    return std::nullopt;
-  auto inner = bounds(op->getOperand(0));
-  if (!inner)
-    return std::nullopt;
-  for (Bound &bound : *inner) {
-    if (auto expand = dyn_cast<ExpandDimsOp>(op))
-      bound.dim += bound.dim >= expand.getAxis();
-    else if (auto trans = dyn_cast<TransOp>(op))
-      bound.dim = llvm::find(trans.getOrder(), int32_t(bound.dim)) - trans.getOrder().begin();
-    else if (cast<RankedTensorType>(op->getOperand(0).getType()).getDimSize(bound.dim) == 1)
-      return std::nullopt; // one bound for all repetitions
-    result.push_back(std::move(bound));
-  }
-  return result;
 }

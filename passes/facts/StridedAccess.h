@@ -40,6 +40,9 @@ struct StridedBlock {
   bool isUniform() const;
 };
 
+StridedBlock operator+(const StridedBlock &a, const StridedBlock &b);
+StridedBlock operator-(const StridedBlock &a, const StridedBlock &b);
+
 /// A block of pointers: `base` (a scalar) plus element offsets.
 struct StridedPointers {
   mlir::Value base;

@@ -2,6 +2,7 @@
 #include "passes/graph/Chain.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/graph/GraphPasses.h"
+#include "passes/graph/Sources.h"
 #include "passes/graph/Space.h"
 #include "text/Format.h"
 #include "llvm/ADT/Statistic.h"
@@ -21,8 +22,6 @@ using tile::formatted;
 ALWAYS_ENABLED_STATISTIC(productsChained, "products that take the powers of a softmax");
 
 using Ops = SmallVector<Operation *>;
-
-static GraphTensorType typeOf(Value value) { return cast<GraphTensorType>(value.getType()); }
 
 //===----------------------------------------------------------------------===//
 // Rewriting
@@ -65,18 +64,12 @@ static bool isOfRow(Value value) {
 
 /// Whether a value is computed of a softmax of scores element by element.
 static bool isOfChain(Value value) {
-  SmallVector<Value> work = {value};
-  llvm::SmallDenseSet<Value> seen;
-  while (!work.empty()) {
-    Value next = work.pop_back_val();
-    if (!seen.insert(next).second)
-      continue;
-    if (softmaxOf(next))
-      return true;
-    if (Operation *op = next.getDefiningOp(); isa_and_nonnull<MapOp, CastOp, RearrangeOp>(op))
-      llvm::append_range(work, op->getOperands());
-  }
-  return false;
+  bool found = false;
+  visitSources(value, [&](Value source) {
+    found = found || softmaxOf(source);
+    return !found && isa_and_nonnull<MapOp, CastOp, RearrangeOp>(source.getDefiningOp());
+  });
+  return found;
 }
 
 /// Goes through what is done with powers before they are multiplied: scalings of rows may be done

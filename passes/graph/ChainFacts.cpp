@@ -1,5 +1,6 @@
 //===- ChainFacts.cpp - what lies between products -------------------------===//
 #include "passes/graph/Chain.h"
+#include "passes/graph/Sources.h"
 #include "passes/graph/Space.h"
 #include <cmath>
 
@@ -7,8 +8,6 @@ using namespace mlir;
 using namespace tile::graph;
 
 using Ops = SmallVector<Operation *>;
-
-static GraphTensorType typeOf(Value value) { return cast<GraphTensorType>(value.getType()); }
 
 bool tile::graph::isOfIndices(Operation *op) {
   if (isa<IndexOp>(op))
@@ -99,23 +98,14 @@ static Value unviewed(Value value) {
 
 /// The one product that a value is computed of element by element; null if there is none.
 static MatmulOp productOf(Value value) {
-  MatmulOp found;
-  SmallVector<Value> work = {value};
-  llvm::SmallDenseSet<Value> seen;
-  while (!work.empty()) {
-    Value next = work.pop_back_val();
-    Operation *op = next.getDefiningOp();
-    if (!op || !seen.insert(next).second)
-      continue;
-    if (auto matmul = dyn_cast<MatmulOp>(op)) {
-      if (found && found != matmul)
-        return {};
-      found = matmul;
-    } else if (isa<MapOp, CastOp, RearrangeOp>(op)) {
-      llvm::append_range(work, op->getOperands());
-    }
-  }
-  return found;
+  llvm::SmallPtrSet<Operation *, 2> products;
+  visitSources(value, [&](Value source) {
+    Operation *op = source.getDefiningOp();
+    if (isa_and_nonnull<MatmulOp>(op))
+      products.insert(op);
+    return isa_and_nonnull<MapOp, CastOp, RearrangeOp>(op);
+  });
+  return products.size() == 1 ? cast<MatmulOp>(*products.begin()) : MatmulOp();
 }
 
 llvm::SmallPtrSet<Operation *, 16> tile::graph::usersOf(Value value) {

@@ -168,58 +168,66 @@ Value Elements::mapFunction(MapKind kind, Type element, Value x) {
   }
 }
 
+/// Functions of one number.
+Value Elements::mapElementary(MapKind kind, Type element, Value x) {
+  switch (kind) {
+  case MapKind::exp:
+    return make<math::ExpOp>(x);
+  case MapKind::exp2:
+    return make<math::Exp2Op>(x);
+  case MapKind::expm1:
+    return make<math::ExpM1Op>(x);
+  case MapKind::log:
+    return make<math::LogOp>(x);
+  case MapKind::log2:
+    return make<math::Log2Op>(x);
+  case MapKind::log10:
+    return make<math::Log10Op>(x);
+  case MapKind::log1p:
+    return make<math::Log1pOp>(x);
+  case MapKind::sqrt:
+    return make<math::SqrtOp>(x);
+  case MapKind::rsqrt:
+    return make<math::RsqrtOp>(x);
+  case MapKind::sin:
+    return make<math::SinOp>(x);
+  case MapKind::cos:
+    return make<math::CosOp>(x);
+  case MapKind::tan:
+    return make<math::TanOp>(x);
+  case MapKind::tanh:
+    return make<math::TanhOp>(x);
+  case MapKind::erf:
+    return make<math::ErfOp>(x);
+  case MapKind::erfc:
+    return make<math::ErfcOp>(x);
+  case MapKind::asin:
+    return make<math::AsinOp>(x);
+  case MapKind::acos:
+    return make<math::AcosOp>(x);
+  case MapKind::atan:
+    return make<math::AtanOp>(x);
+  case MapKind::floor:
+    return make<math::FloorOp>(x);
+  case MapKind::ceil:
+    return make<math::CeilOp>(x);
+  case MapKind::round:
+    return make<math::RoundEvenOp>(x);
+  case MapKind::trunc:
+    return make<math::TruncOp>(x);
+  default:
+    return mapFunction(kind, element, x);
+  }
+}
+
 Value Elements::mapFloat(MapKind kind, Type element, ArrayRef<Value> v) {
   switch (kind) {
   case MapKind::neg:
     return make<arith::NegFOp>(v[0]);
   case MapKind::abs:
     return make<math::AbsFOp>(v[0]);
-  case MapKind::exp:
-    return make<math::ExpOp>(v[0]);
-  case MapKind::exp2:
-    return make<math::Exp2Op>(v[0]);
-  case MapKind::expm1:
-    return make<math::ExpM1Op>(v[0]);
-  case MapKind::log:
-    return make<math::LogOp>(v[0]);
-  case MapKind::log2:
-    return make<math::Log2Op>(v[0]);
-  case MapKind::log10:
-    return make<math::Log10Op>(v[0]);
-  case MapKind::log1p:
-    return make<math::Log1pOp>(v[0]);
-  case MapKind::sqrt:
-    return make<math::SqrtOp>(v[0]);
-  case MapKind::rsqrt:
-    return make<math::RsqrtOp>(v[0]);
-  case MapKind::sin:
-    return make<math::SinOp>(v[0]);
-  case MapKind::cos:
-    return make<math::CosOp>(v[0]);
-  case MapKind::tan:
-    return make<math::TanOp>(v[0]);
-  case MapKind::tanh:
-    return make<math::TanhOp>(v[0]);
-  case MapKind::erf:
-    return make<math::ErfOp>(v[0]);
-  case MapKind::erfc:
-    return make<math::ErfcOp>(v[0]);
-  case MapKind::asin:
-    return make<math::AsinOp>(v[0]);
-  case MapKind::acos:
-    return make<math::AcosOp>(v[0]);
-  case MapKind::atan:
-    return make<math::AtanOp>(v[0]);
   case MapKind::atan2:
     return make<math::Atan2Op>(v[0], v[1]);
-  case MapKind::floor:
-    return make<math::FloorOp>(v[0]);
-  case MapKind::ceil:
-    return make<math::CeilOp>(v[0]);
-  case MapKind::round:
-    return make<math::RoundEvenOp>(v[0]);
-  case MapKind::trunc:
-    return make<math::TruncOp>(v[0]);
   case MapKind::add:
     return make<arith::AddFOp>(v[0], v[1]);
   case MapKind::sub:
@@ -235,7 +243,7 @@ Value Elements::mapFloat(MapKind kind, Type element, ArrayRef<Value> v) {
   case MapKind::minimum:
     return make<arith::MinimumFOp>(v[0], v[1]);
   default:
-    return mapFunction(kind, element, v[0]);
+    return mapElementary(kind, element, v[0]);
   }
 }
 

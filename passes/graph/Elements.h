@@ -40,6 +40,7 @@ private:
     return Op::create(b, loc, std::forward<Args>(args)...);
   }
   mlir::Value mapFloat(MapKind kind, mlir::Type element, llvm::ArrayRef<mlir::Value> v);
+  mlir::Value mapElementary(MapKind kind, mlir::Type element, mlir::Value x);
   mlir::Value mapFunction(MapKind kind, mlir::Type element, mlir::Value x);
   mlir::Value mapInteger(MapKind kind, mlir::Type element, llvm::ArrayRef<mlir::Value> v);
   mlir::Value compare(MapKind kind, mlir::Type element, mlir::Value x, mlir::Value y);

@@ -6,8 +6,6 @@
 using namespace mlir;
 using namespace tile::graph;
 
-static GraphTensorType typeOf(Value value) { return cast<GraphTensorType>(value.getType()); }
-
 static bool isOfRow(Value value) {
   Sizes sizes = typeOf(value).sizes();
   return sizes.empty() || sizes.back().isConstant(1);

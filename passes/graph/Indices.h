@@ -45,9 +45,6 @@ public:
   }
 
 private:
-  static Sizes sizesOf(mlir::Value value) {
-    return mlir::cast<GraphTensorType>(value.getType()).sizes();
-  }
   mlir::Type i32() { return b.getI32Type(); }
   GraphTensorType scalar() { return GraphTensorType::of(b.getContext(), {}, i32()); }
 

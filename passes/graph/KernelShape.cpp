@@ -1,6 +1,7 @@
 //===- KernelShape.cpp - a group of operations as rows and columns --------===//
 #include "passes/graph/KernelShape.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/graph/Sources.h"
 
 using namespace mlir;
 using namespace tile::graph;
@@ -234,12 +235,10 @@ void Shaper::shapeRows() {
 /// The operations that a value is computed by, in order, from those on whose results are known.
 static Ops sliceOf(Value value, ArrayRef<Operation *> without) {
   llvm::SmallPtrSet<Operation *, 16> slice;
-  SmallVector<Value> work = {value};
-  while (!work.empty()) {
-    Operation *op = work.pop_back_val().getDefiningOp();
-    if (op && !llvm::is_contained(without, op) && slice.insert(op).second)
-      llvm::append_range(work, op->getOperands());
-  }
+  visitSources(value, [&](Value source) {
+    Operation *op = source.getDefiningOp();
+    return op && !llvm::is_contained(without, op) && slice.insert(op).second;
+  });
   Ops ops(slice.begin(), slice.end());
   llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   return ops;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/graph/GraphPasses.h"
+#include "passes/graph/Sources.h"
 #include "passes/graph/Space.h"
 #include "text/Format.h"
 #include "llvm/ADT/Statistic.h"
@@ -27,16 +28,12 @@ ALWAYS_ENABLED_STATISTIC(updatesCopied, "parameters whose new value is copied th
 
 /// Whether a value is computed of another one of the kernel.
 static bool dependsOn(Value value, Value on) {
-  SmallVector<Value> work = {value};
-  llvm::SmallDenseSet<Value> seen;
-  while (!work.empty()) {
-    Value next = work.pop_back_val();
-    if (next == on)
-      return true;
-    if (Operation *op = next.getDefiningOp(); op && seen.insert(next).second)
-      llvm::append_range(work, op->getOperands());
-  }
-  return false;
+  bool found = false;
+  visitSources(value, [&](Value source) {
+    found |= source == on;
+    return !found;
+  });
+  return found;
 }
 
 /// Why a program would read what it, or another one, has written; empty: it does not.

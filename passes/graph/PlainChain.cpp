@@ -1,13 +1,12 @@
 //===- PlainChain.cpp - products of what others give, without a softmax -----===//
 #include "passes/graph/Chain.h"
+#include "passes/graph/Sources.h"
 #include "passes/graph/Space.h"
 
 using namespace mlir;
 using namespace tile::graph;
 
 using Ops = SmallVector<Operation *>;
-
-static GraphTensorType typeOf(Value value) { return cast<GraphTensorType>(value.getType()); }
 
 /// Whether the dimensions in front of the last two are those of `whole`, some of which may repeat,
 /// but not all: then it is no array that all products have in common, as weights are.
@@ -34,22 +33,16 @@ std::optional<Chain> tile::graph::plainChainOf(MatmulOp second) {
   Chain chain;
   chain.second = second;
   chain.scores = second.getLhs();
-  SmallVector<Value> work = {chain.scores};
-  llvm::SmallDenseSet<Value> seen;
-  while (!work.empty()) {
-    Value next = work.pop_back_val();
-    Operation *op = next.getDefiningOp();
-    if (!op || !seen.insert(next).second)
-      continue;
-    if (auto first = dyn_cast<MatmulOp>(op)) {
-      if (typeOf(next).sizes() == of && !isFirst(first))
-        return std::nullopt;
-      if (typeOf(next).sizes() == of)
-        chain.firsts.push_back(first);
-    } else if (isa<MapOp, CastOp>(op) && typeOf(next).sizes() == of) {
-      llvm::append_range(work, op->getOperands());
-    }
-  }
+  visitSources(chain.scores, [&](Value source) {
+    if (typeOf(source).sizes() != of)
+      return false;
+    Operation *op = source.getDefiningOp();
+    if (auto first = dyn_cast_or_null<MatmulOp>(op))
+      chain.firsts.push_back(first);
+    return isa_and_nonnull<MapOp, CastOp>(op);
+  });
+  if (!llvm::all_of(chain.firsts, isFirst))
+    return std::nullopt;
   llvm::sort(chain.firsts, [](MatmulOp a, MatmulOp b) { return a->isBeforeInBlock(b); });
   return chain.firsts.empty() || chain.firsts.size() > kMostFirsts ? std::nullopt
                                                                    : std::optional(chain);

@@ -26,9 +26,6 @@ using namespace tile::graph;
 #define DEBUG_TYPE "graph-recompute-scores"
 ALWAYS_ENABLED_STATISTIC(productsRecomputed, "products that compute scores again");
 
-static GraphTensorType typeOf(Value value) { return cast<GraphTensorType>(value.getType()); }
-static Sizes sizesOf(Value value) { return typeOf(value).sizes(); }
-
 SmallVector<int64_t> tile::graph::turnedDims(size_t rank) {
   auto dims = llvm::to_vector(llvm::seq<int64_t>(0, int64_t(rank)));
   std::swap(dims[rank - 1], dims[rank - 2]);

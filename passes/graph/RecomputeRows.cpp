@@ -4,9 +4,6 @@
 using namespace mlir;
 using namespace tile::graph;
 
-static GraphTensorType typeOf(Value value) { return cast<GraphTensorType>(value.getType()); }
-static Sizes sizesOf(Value value) { return typeOf(value).sizes(); }
-
 /// Dimensions of an array, seen one way or another; -1: one of size 1.
 static std::pair<Value, SmallVector<int64_t>> viewOf(Value value) {
   auto dims = llvm::to_vector(llvm::seq<int64_t>(0, int64_t(sizesOf(value).size())));

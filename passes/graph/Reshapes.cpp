@@ -4,8 +4,6 @@
 using namespace mlir;
 using namespace tile::graph;
 
-static GraphTensorType typeOf(Value value) { return cast<GraphTensorType>(value.getType()); }
-
 namespace {
 /// Sizes whose product is one of both shapes: [first, last) of the source and the result.
 struct Run {

@@ -25,8 +25,6 @@ using namespace tile::graph;
 #define DEBUG_TYPE "graph-lower-views"
 ALWAYS_ENABLED_STATISTIC(viewsLowered, "windows and reshapes that became indices");
 
-static GraphTensorType typeOf(Value value) { return cast<GraphTensorType>(value.getType()); }
-
 namespace {
 
 static Size startOf(Attribute start) {

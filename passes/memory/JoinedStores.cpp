@@ -1,27 +1,22 @@
 //===- JoinedStores.cpp - operands that are written one behind the other ---===//
 #include "passes/memory/JoinedStores.h"
-#include "ir/CtaDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace tile;
 
-namespace {
-/// Who reads what an operation writes for a product, behind its barrier.
-enum class Readers { None, Products, Threads };
-} // namespace
-
-/// Of an operand that is written; products need a fence, too.
-static Readers readersOf(Operation *op) {
+tile::OperandReaders tile::readersOfWritten(Operation *op) {
   if (isa<cta::FillOp>(op))
-    return Readers::Products;
+    return OperandReaders::Products;
   auto stage = dyn_cast<cta::StageOp>(op);
   if (!stage || stage->use_empty())
-    return Readers::None;
-  if (llvm::all_of(stage->getUsers(), llvm::IsaPred<cta::WarpgroupDotOp>))
-    return Readers::Products;
-  return llvm::all_of(stage->getUsers(), llvm::IsaPred<cta::ReadOp>) ? Readers::Threads
-                                                                     : Readers::None;
+    return OperandReaders::None;
+  auto isProduct = llvm::IsaPred<cta::WarpgroupDotOp>;
+  if (llvm::all_of(stage->getUsers(), isProduct))
+    return OperandReaders::Products;
+  if (llvm::all_of(stage->getUsers(), llvm::IsaPred<cta::ReadOp>))
+    return OperandReaders::Threads;
+  return llvm::any_of(stage->getUsers(), isProduct) ? OperandReaders::Both : OperandReaders::None;
 }
 
 /// Whether threads pass `op` without shared memory and without each other.
@@ -31,14 +26,25 @@ static bool isApart(Operation *op) {
 }
 
 Operation *tile::meetsLater(Operation *op) {
-  Readers readers = readersOf(op);
-  if (readers == Readers::None)
+  OperandReaders readers = readersOfWritten(op);
+  if (readers == OperandReaders::None || readers == OperandReaders::Both)
     return nullptr;
   for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
-    if (readersOf(next) == readers)
+    if (readersOfWritten(next) == readers)
       return next;
     if (!isApart(next))
       return nullptr;
   }
   return nullptr;
+}
+
+bool tile::isFencedLater(cta::AsyncWaitOp wait) {
+  for (Operation *op = wait->getNextNode(); op; op = op->getNextNode()) {
+    OperandReaders readers = readersOfWritten(op);
+    if (readers == OperandReaders::Products || readers == OperandReaders::Both)
+      return true;
+    if (isa<cta::WarpgroupDotOp>(op) || op->getNumRegions() > 0)
+      return false;
+  }
+  return false;
 }

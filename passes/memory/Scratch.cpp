@@ -25,17 +25,6 @@ bool lowering::meetsInReduction(cta::AsyncWaitOp wait) {
   return reduce && !wait.getForProducts() && scratchBytes(reduce) > 0;
 }
 
-bool lowering::isFencedLater(cta::AsyncWaitOp wait) {
-  for (Operation *op = wait->getNextNode(); op; op = op->getNextNode()) {
-    if (isa<cta::FillOp>(op) ||
-        (isa<cta::StageOp>(op) && llvm::any_of(op->getUsers(), llvm::IsaPred<cta::WarpgroupDotOp>)))
-      return true;
-    if (isa<cta::WarpgroupDotOp>(op) || op->getNumRegions() > 0)
-      return false;
-  }
-  return false;
-}
-
 int64_t lowering::oneReaderScratchBytes(Operation *op) {
   if (op->getResult(0).use_empty())
     return 0;

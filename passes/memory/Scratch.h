@@ -48,10 +48,6 @@ int64_t mostStoreParts(cta::TmaStoreOp op);
 /// Whether a `cta.async_wait` needs no barrier of its own: a reduction follows, in
 /// which all warps meet.
 bool meetsInReduction(cta::AsyncWaitOp wait);
-
-/// Whether threads write an operand between `wait` and the first product behind it: the fence of
-/// that is theirs for what has landed, too.
-bool isFencedLater(cta::AsyncWaitOp wait);
 /// Shared memory of a `cta.stage` or `cta.slots`.
 int64_t bufferBytes(mlir::Operation *op);
 /// Shared memory that copies have: rings and slots.

@@ -5,7 +5,7 @@
 // state is made by whoever launches first, and stays as long as the process.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Blocks.h"
+#include "runtime/GridForms.h"
 #include "runtime/ahead/Find.h"
 #include <algorithm>
 #include <limits>

@@ -6,18 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/devices/EmuDevice.h"
-#include "emulator/machine/TensorMap.h"
-#include "runtime/Blocks.h"
 #include "runtime/Cache.h"
 #include "runtime/Error.h"
+#include "runtime/GridForms.h"
 #include "runtime/KernelCache.h"
 #include "runtime/LaunchPlan.h"
 #include "runtime/PackedArguments.h"
+#include "runtime/devices/EmuParameters.h"
 #include "text/Format.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MathExtras.h"
 #include <cstring>
-#include <deque>
 
 using namespace tile;
 using namespace tile::runtime;
@@ -52,13 +49,6 @@ public:
   EmuProgramPtr program;
   KernelRequest request;
   std::unique_ptr<Kernel> asWritten; ///< for the interpreter, if it knows all of it
-};
-
-/// What a launch makes besides the caller's arguments. Addresses stay.
-struct LaunchMemory {
-  std::deque<emu::TensorMap> maps;
-  std::vector<std::unique_ptr<uint8_t[]>> scratch;
-  std::deque<uint64_t> scratchAddresses;
 };
 
 class Emulator : public EmuDevice {
@@ -97,6 +87,18 @@ public:
 private:
   EmuProgramPtr find(const KernelRequest &request, frontend::DiagnosticEngine &diagnostics);
   EmuProgramPtr compile(const KernelRequest &request, frontend::DiagnosticEngine &diagnostics);
+  /// What a launch runs, and its parameters, which point into what is here.
+  struct Chosen {
+    EmuProgramPtr program;
+    uint32_t programs[3];
+    std::vector<void *> pointers;
+    LaunchMemory memory;
+  };
+  /// Finds the program that suits arguments and grid; false if it cannot be compiled.
+  llvm::Expected<bool> choose(const EmuKernel &kernel, const uint32_t grid[3],
+                              llvm::ArrayRef<const void *> arguments, Chosen &chosen,
+                              frontend::DiagnosticEngine &diagnostics);
+  llvm::Expected<emu::LaunchConfig> configure(Chosen &chosen, const uint32_t grid[3]);
   using Image = std::vector<std::vector<uint8_t>>;
   Image save() const;
   void restore(const Image &image);
@@ -190,80 +192,6 @@ std::unique_ptr<Kernel> Emulator::prepare(const KernelRequest &request,
 }
 
 //===----------------------------------------------------------------------===//
-// Parameters
-//===----------------------------------------------------------------------===//
-
-static unsigned spanBytes(cuda::TensorMapSwizzle swizzle) {
-  switch (swizzle) {
-  case cuda::TensorMapSwizzle::Span32B:
-    return 32;
-  case cuda::TensorMapSwizzle::Span64B:
-    return 64;
-  case cuda::TensorMapSwizzle::Span128B:
-    return 128;
-  default:
-    return 0;
-  }
-}
-
-/// What the driver would encode, refused for the same reasons.
-static llvm::Expected<emu::TensorMap> makeTensorMap(const TensorMapPlan &plan,
-                                                    const TensorMapValues &values) {
-  auto refuse = [](const char *why) {
-    return makeError(ErrorCode::InvalidArgument, formatted("a tensor map has {}", why));
-  };
-  emu::TensorMap map;
-  map.base = uint64_t(values.base);
-  map.rank = uint8_t(values.rank);
-  map.elementBytes = uint8_t(plan.elementBytes);
-  map.swizzle = uint8_t(spanBytes(plan.swizzle));
-  for (unsigned d = 0; d < values.rank; ++d) {
-    map.dims[d] = uint64_t(values.sizes[d]);
-    map.box[d] = uint16_t(plan.box[d]);
-    if (plan.box[d] < 1 || plan.box[d] > 256)
-      return refuse("a box that is not 1 to 256 elements wide");
-    if (d + 1 < values.rank)
-      map.strides[d] = uint64_t(values.strides[d]);
-  }
-  unsigned rowBytes = map.box[0] * map.elementBytes;
-  if (rowBytes % 16 || (map.swizzle && rowBytes > map.swizzle))
-    return refuse("a box whose rows are no multiple of 16 bytes, or longer than the swizzle");
-  return map;
-}
-
-/// Makes the tensor maps; false if none can describe one of the arrays.
-static llvm::Expected<bool> makeTensorMaps(const LaunchPlan &plan,
-                                           llvm::MutableArrayRef<void *> pointers,
-                                           LaunchMemory &memory) {
-  for (const TensorMapPlan &planned : plan.tensorMaps) {
-    TensorMapValues values = evaluateTensorMap(planned, pointers);
-    if (!values.isSuitable())
-      return false;
-    auto map = makeTensorMap(planned, values);
-    if (!map)
-      return map.takeError();
-    pointers[planned.parameter] = &memory.maps.emplace_back(*map);
-  }
-  return true;
-}
-
-/// Scratch memory for one launch.
-static void addScratch(const LaunchPlan &plan, uint64_t programs, uint8_t garbage,
-                       llvm::MutableArrayRef<void *> pointers, LaunchMemory &memory,
-                       std::vector<emu::MemoryRange> &ranges) {
-  for (auto [pointer, parameter] : llvm::zip(pointers, plan.parameters)) {
-    if (parameter.kind != KernelParameter::Kind::Scratch)
-      continue;
-    uint64_t bytes = uint64_t(parameter.bytes) * (parameter.perProgram ? programs : 1);
-    auto &block = memory.scratch.emplace_back(std::make_unique<uint8_t[]>(bytes + 256));
-    uint64_t address = llvm::alignTo(reinterpret_cast<uint64_t>(block.get()), 256);
-    std::memset(reinterpret_cast<void *>(address), parameter.zero ? 0 : garbage, bytes);
-    ranges.push_back({address, bytes});
-    pointer = &memory.scratchAddresses.emplace_back(address);
-  }
-}
-
-//===----------------------------------------------------------------------===//
 // Launching
 //===----------------------------------------------------------------------===//
 
@@ -324,31 +252,26 @@ emu::Report Emulator::runSchedules(const EmuProgram &program, const uint32_t gri
   return report;
 }
 
-llvm::Expected<bool> Emulator::launch(Kernel &kernel, const uint32_t grid[3],
-                                      llvm::ArrayRef<const void *> arguments,
+llvm::Expected<bool> Emulator::choose(const EmuKernel &kernel, const uint32_t grid[3],
+                                      llvm::ArrayRef<const void *> arguments, Chosen &chosen,
                                       frontend::DiagnosticEngine &diagnostics) {
-  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
-    return true;
-  auto &emulated = static_cast<EmuKernel &>(kernel);
-  EmuProgramPtr program = emulated.program;
-  std::lock_guard lock(mutex);
-  LaunchMemory memory;
-  std::vector<void *> pointers;
+  EmuProgramPtr &program = chosen.program = kernel.program;
+  std::copy(grid, grid + 3, chosen.programs);
   auto resolve = [&]() -> llvm::Expected<bool> {
-    pointers.assign(program->plan.parameters.size(), nullptr);
-    if (llvm::Error error = program->plan.resolve(arguments, pointers))
+    chosen.pointers.assign(program->plan.parameters.size(), nullptr);
+    if (llvm::Error error = program->plan.resolve(arguments, chosen.pointers))
       return std::move(error);
-    return makeTensorMaps(program->plan, pointers, memory);
+    return makeTensorMaps(program->plan, chosen.pointers, chosen.memory);
   };
-  uint32_t programs[3] = {grid[0], grid[1], grid[2]};
   auto suits = resolve();
-  bool comesOutEven = program->plan.splits.empty() ||
-                      (suits && *suits && program->plan.splitGrid(programs, pointers));
-  bool areFew = suits && emulated.request.options.programs == GridPrograms::Any &&
+  bool comesOutEven =
+      program->plan.splits.empty() ||
+      (suits && *suits && program->plan.splitGrid(chosen.programs, chosen.pointers));
+  bool areFew = suits && kernel.request.options.programs == GridPrograms::Any &&
                 hasFewPrograms(unsigned(std::max(program->metadata.fewPrograms, 0)), grid,
                                options.multiprocessors);
   if (suits && (!*suits || !comesOutEven || areFew)) {
-    KernelRequest other = emulated.request;
+    KernelRequest other = kernel.request;
     if (areFew)
       other.options.programs = GridPrograms::Few;
     if (!*suits)
@@ -358,46 +281,66 @@ llvm::Expected<bool> Emulator::launch(Kernel &kernel, const uint32_t grid[3],
     program = find(other, diagnostics);
     if (!program)
       return false;
-    if (program->dependencies != emulated.program->dependencies)
+    if (program->dependencies != kernel.program->dependencies)
       return makeError(
           ErrorCode::Compile,
           formatted("a file that `{}` imports has changed since it was compiled; compile it again",
                     kernel.metadata().entry));
-    std::copy(grid, grid + 3, programs);
+    std::copy(grid, grid + 3, chosen.programs);
     suits = resolve();
   }
   if (!suits)
     return addContext(suits.takeError(), formatted("cannot launch `{}`", kernel.metadata().entry));
+  return true;
+}
 
-  const KernelMetadata &metadata = program->metadata;
-  auto blocks = blocksOf(metadata, programs, options.residentBlocks);
-  if (!blocks)
-    return blocks.takeError();
-  if (llvm::Error error = checkGrid(metadata, *blocks, kMaxGrid))
+llvm::Expected<emu::LaunchConfig> Emulator::configure(Chosen &chosen, const uint32_t grid[3]) {
+  const KernelMetadata &metadata = chosen.program->metadata;
+  auto started = blocksOf(metadata, chosen.programs, options.residentBlocks);
+  if (!started)
+    return started.takeError();
+  if (llvm::Error error = checkGrid(metadata, *started, kMaxGrid))
     return std::move(error);
   emu::LaunchConfig launch;
   for (unsigned axis = 0; axis < 3; ++axis) {
-    launch.grid[axis] = uint32_t((*blocks)[axis]);
+    launch.grid[axis] = uint32_t((*started)[axis]);
     launch.cluster[axis] = uint32_t(metadata.cluster[axis]);
   }
   launch.threads = uint32_t(metadata.threads);
   launch.sharedBytes = uint32_t(metadata.sharedBytes);
-  for (auto &[base, block] : this->blocks)
+  for (auto &[base, block] : blocks)
     launch.memory.push_back({base, block.bytes});
-  addScratch(program->plan, uint64_t(grid[0]) * grid[1] * grid[2], kFreshByte, pointers, memory,
-             launch.memory);
+  addScratch(chosen.program->plan, uint64_t(grid[0]) * grid[1] * grid[2], kFreshByte,
+             chosen.pointers, chosen.memory, launch.memory);
   llvm::sort(launch.memory,
              [](const emu::MemoryRange &a, const emu::MemoryRange &b) { return a.base < b.base; });
-  for (auto [pointer, parameter] : llvm::zip(pointers, program->plan.parameters))
+  for (auto [pointer, parameter] : llvm::zip(chosen.pointers, chosen.program->plan.parameters))
     if (parameter.kind == KernelParameter::Kind::NumPrograms)
-      pointer = &programs[parameter.dim];
-  launch.parameters.assign(pointers.begin(), pointers.end());
+      pointer = &chosen.programs[parameter.dim];
+  launch.parameters.assign(chosen.pointers.begin(), chosen.pointers.end());
+  return launch;
+}
 
-  if (options.beforeLaunch && !options.beforeLaunch(program->ir, program->load, launch))
+llvm::Expected<bool> Emulator::launch(Kernel &kernel, const uint32_t grid[3],
+                                      llvm::ArrayRef<const void *> arguments,
+                                      frontend::DiagnosticEngine &diagnostics) {
+  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
     return true;
-  last = runSchedules(*program, grid, launch);
+  auto &emulated = static_cast<EmuKernel &>(kernel);
+  std::lock_guard lock(mutex);
+  Chosen chosen;
+  auto suits = choose(emulated, grid, arguments, chosen, diagnostics);
+  if (!suits || !*suits)
+    return suits;
+  auto launch = configure(chosen, grid);
+  if (!launch)
+    return launch.takeError();
+  const EmuProgram &program = *chosen.program;
+  if (options.beforeLaunch && !options.beforeLaunch(program.ir, program.load, *launch))
+    return true;
+  last = runSchedules(program, grid, *launch);
   if (options.counters) {
-    KernelCounters &ofKernel = counted[metadata.entry];
+    KernelCounters &ofKernel = counted[program.metadata.entry];
     ++ofKernel.launches;
     ofKernel.counters.add(last.counters);
   }
@@ -436,33 +379,6 @@ bool Emulator::launch(Kernel &kernel, const LaunchConfig &config,
     return *ok && (!language || checkLanguage(emulated, config, before, diagnostics));
   diagnostics.error(nullptr, {}, takeError(ok.takeError()).message);
   return false;
-}
-
-//===----------------------------------------------------------------------===//
-// Counters
-//===----------------------------------------------------------------------===//
-
-void EmuDevice::printCounters(llvm::raw_ostream &os) const {
-  for (auto &[kernel, of] : counters()) {
-    os << kernel << ": " << of.launches << (of.launches == 1 ? " launch\n" : " launches\n");
-    of.counters.print(os);
-  }
-}
-
-std::string EmuDevice::countersJson() const {
-  emu::Counters sum;
-  llvm::json::Object kernels;
-  for (auto &[kernel, of] : counters()) {
-    sum.add(of.counters);
-    llvm::json::Object object = of.counters.toJson();
-    object["launches"] = int64_t(of.launches);
-    kernels[kernel] = std::move(object);
-  }
-  llvm::json::Object all = sum.toJson();
-  all["kernels"] = std::move(kernels);
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(all));
-  return text;
 }
 
 std::unique_ptr<EmuDevice> runtime::createEmuDevice(const EmuDeviceOptions &options) {

@@ -113,13 +113,10 @@ static double fminOp(double x, double y) {
 
 template <double (*fn)(double, double), int64_t (*integerFn)(int64_t, int64_t)>
 static Result binaryFunction(const ContextPtr &context, const CallArgs &args) {
-  ArrayReader r(context->function, args, {"x", "y"}, 2);
+  PairReader r(context->function, args, {"x", "y"});
   if (!r)
     return r.error();
-  Array &x = r.array();
-  Array y;
-  if (auto error = toArray(r[1], y))
-    return error;
+  Array &x = r.array(), &y = r.other();
   if (auto error = broadcastTogether(context->memory, x, y))
     return error;
   constexpr bool keepsIntegers = integerFn != static_cast<int64_t (*)(int64_t, int64_t)>(nullptr);
@@ -151,13 +148,10 @@ static Result geluFunction(const ContextPtr &context, const CallArgs &args) {
 }
 
 static Result power(const ContextPtr &context, const CallArgs &args) {
-  ArrayReader r("pow", args, {"x", "y"}, 2);
+  PairReader r("pow", args, {"x", "y"});
   if (!r)
     return r.error();
-  Array &x = r.array();
-  Array y;
-  if (auto error = toArray(r[1], y))
-    return error;
+  Array &x = r.array(), &y = r.other();
   return arrayBinary(context, BinaryOp::Pow, std::move(x), std::move(y));
 }
 

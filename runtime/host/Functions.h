@@ -29,6 +29,20 @@ private:
   Array first;
 };
 
+/// The arguments of a function whose first two are such.
+class PairReader : public ArrayReader {
+public:
+  PairReader(llvm::StringRef function, const CallArgs &args, llvm::ArrayRef<llvm::StringRef> names)
+      : ArrayReader(function, args, names, 2) {
+    if (!failure)
+      failure = toArray((*this)[1], second);
+  }
+  Array &other() { return second; }
+
+private:
+  Array second;
+};
+
 struct FunctionEntry {
   llvm::StringRef name;
   TensorFunction fn;
@@ -37,15 +51,22 @@ struct FunctionEntry {
 
 // The tables, one a file.
 llvm::ArrayRef<FunctionEntry> creationFunctions();
+llvm::ArrayRef<FunctionEntry> randomFunctions();
 llvm::ArrayRef<FunctionEntry> elementwiseFunctions();
 llvm::ArrayRef<FunctionEntry> reductionFunctions();
 llvm::ArrayRef<FunctionEntry> rearrangingFunctions();
+llvm::ArrayRef<FunctionEntry> factFunctions();
 llvm::ArrayRef<FunctionEntry> viewFunctions();
 /// Its layer_norm and rms_norm are what those of referenceFunctions() fall back to.
 llvm::ArrayRef<FunctionEntry> composedFunctions();
+llvm::ArrayRef<FunctionEntry> convolutionFunctions();
 llvm::ArrayRef<FunctionEntry> referenceFunctions();
 /// frontend/eval/Formulas.h
 llvm::ArrayRef<FunctionEntry> formulaFunctions();
+
+/// The tensor a method is called on; null if it is called on something else.
+Tensor *self(const CallArgs &args);
+std::unique_ptr<eval::EvalError> needTensor(llvm::StringRef name);
 
 const FunctionEntry *findFunction(llvm::StringRef name);
 Result callFunction(const FunctionEntry &entry, const ContextPtr &context, const CallArgs &args);

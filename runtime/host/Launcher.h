@@ -78,6 +78,7 @@ private:
   Result autotune(Evaluator &evaluator, Request request, size_t next);
   struct Settings;
   struct Trial;
+  struct Race;
   /// What the decorator lists, or the compiler in its place.
   static std::unique_ptr<eval::EvalError> listConfigs(Evaluator &evaluator, const Request &request,
                                                       const Settings &settings,

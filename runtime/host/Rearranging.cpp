@@ -326,11 +326,17 @@ ArrayRef<FunctionEntry> rearrangingFunctions() {
   return table;
 }
 
+static ArrayRef<ArrayRef<FunctionEntry>> allFunctions() {
+  static const ArrayRef<FunctionEntry> tables[] = {
+      factFunctions(),      viewFunctions(),     elementwiseFunctions(), reductionFunctions(),
+      referenceFunctions(), composedFunctions(), convolutionFunctions(), rearrangingFunctions(),
+      creationFunctions(),  randomFunctions(),   formulaFunctions()};
+  return tables;
+}
+
 const FunctionEntry *findFunction(StringRef given) {
   StringRef name = eval::usualName(given);
-  for (ArrayRef<FunctionEntry> table :
-       {viewFunctions(), elementwiseFunctions(), reductionFunctions(), referenceFunctions(),
-        composedFunctions(), rearrangingFunctions(), creationFunctions(), formulaFunctions()})
+  for (ArrayRef<FunctionEntry> table : allFunctions())
     for (const FunctionEntry &entry : table)
       if (entry.name == name)
         return &entry;
@@ -364,9 +370,7 @@ Result callFunction(const FunctionEntry &entry, const ContextPtr &context, const
 
 std::vector<StringRef> functionNames(bool methodsOnly) {
   std::vector<StringRef> names;
-  for (ArrayRef<FunctionEntry> table :
-       {viewFunctions(), elementwiseFunctions(), reductionFunctions(), referenceFunctions(),
-        composedFunctions(), rearrangingFunctions(), creationFunctions(), formulaFunctions()})
+  for (ArrayRef<FunctionEntry> table : allFunctions())
     for (const FunctionEntry &entry : table)
       if (!methodsOnly || entry.isMethod)
         names.push_back(entry.name);

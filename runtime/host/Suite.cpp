@@ -290,10 +290,9 @@ struct Suite::Job {
   std::unique_ptr<EvalError> error; ///< of the decorators
 };
 
-std::unique_ptr<EvalError> Suite::run(Purpose purpose, ArrayRef<std::string> wanted,
-                                      const Parameters &overrides, SuiteObserver &observer,
-                                      std::vector<FunctionResult> &out) {
-  std::vector<std::string> known = names(purpose);
+/// That the file has all functions of these names.
+std::unique_ptr<EvalError> Suite::checkNames(Purpose purpose, ArrayRef<std::string> wanted,
+                                             ArrayRef<std::string> known) const {
   for (const std::string &name : wanted) {
     if (llvm::is_contained(known, name))
       continue;
@@ -310,8 +309,12 @@ std::unique_ptr<EvalError> Suite::run(Purpose purpose, ArrayRef<std::string> wan
       message += formatted("; did you mean `{}`?", near);
     return fail(message, "NameError");
   }
-  std::vector<Job> jobs;
-  size_t total = 0, index = 0;
+  return nullptr;
+}
+
+/// The functions of these names, or all, with their cases.
+std::unique_ptr<EvalError> Suite::listJobs(Purpose purpose, ArrayRef<std::string> wanted,
+                                           const Parameters &overrides, std::vector<Job> &jobs) {
   if (wanted.empty())
     for (auto &function : misspelt(file, purpose)) {
       Job &job = jobs.emplace_back();
@@ -319,8 +322,7 @@ std::unique_ptr<EvalError> Suite::run(Purpose purpose, ArrayRef<std::string> wan
       job.error = checkDecorators(*function);
     }
   for (auto &function : functionsOf(file, purpose)) {
-    if (!llvm::is_contained(wanted.empty() ? ArrayRef<std::string>(known) : wanted,
-                            function->name()))
+    if (!wanted.empty() && !llvm::is_contained(wanted, function->name()))
       continue;
     Job &job = jobs.emplace_back();
     job.function = function;
@@ -330,15 +332,28 @@ std::unique_ptr<EvalError> Suite::run(Purpose purpose, ArrayRef<std::string> wan
     job.error = cases(*function, purpose, overrides, job.cases);
     if (job.error)
       useHostWords(*job.error);
-    total += job.cases.size();
   }
-  if (!overrides.empty() && !jobs.empty() && total == 0 &&
-      llvm::none_of(jobs, [](const Job &job) { return bool(job.error); })) {
+  auto isEmpty = [](const Job &job) { return !job.error && job.cases.empty(); };
+  if (!overrides.empty() && !jobs.empty() && llvm::all_of(jobs, isEmpty)) {
     std::string given = Case{overrides, ""}.str(), functions;
     for (const Job &job : jobs)
       functions += formatted("{}{}`", functions.empty() ? "`" : ", `", job.function->name());
     return fail(formatted("no case of {} is left with {}: see `where`", functions, given));
   }
+  return nullptr;
+}
+
+std::unique_ptr<EvalError> Suite::run(Purpose purpose, ArrayRef<std::string> wanted,
+                                      const Parameters &overrides, SuiteObserver &observer,
+                                      std::vector<FunctionResult> &out) {
+  if (auto error = checkNames(purpose, wanted, names(purpose)))
+    return error;
+  std::vector<Job> jobs;
+  if (auto error = listJobs(purpose, wanted, overrides, jobs))
+    return error;
+  size_t total = 0, index = 0;
+  for (const Job &job : jobs)
+    total += job.cases.size();
   for (Job &job : jobs) {
     FunctionResult &result = out.emplace_back();
     result.name = job.function->name();

@@ -90,6 +90,10 @@ public:
 
 private:
   struct Job;
+  std::unique_ptr<eval::EvalError> checkNames(Purpose purpose, llvm::ArrayRef<std::string> wanted,
+                                              llvm::ArrayRef<std::string> known) const;
+  std::unique_ptr<eval::EvalError> listJobs(Purpose purpose, llvm::ArrayRef<std::string> wanted,
+                                            const Parameters &overrides, std::vector<Job> &jobs);
   CaseResult runCase(const eval::FunctionObject &function, Purpose purpose, const Case &c);
   std::unique_ptr<eval::EvalError> plan(const eval::FunctionObject &function,
                                         const eval::Decorator &decorator,

@@ -124,6 +124,75 @@ Result Launcher::plan(Evaluator &evaluator, const Request &request, size_t next,
   return PyValue();
 }
 
+/// The configurations of one launch, and what the tuner does with each.
+struct Launcher::Race {
+  Launcher &launcher;
+  Evaluator &evaluator;
+  const Request &request;
+  size_t next; ///< of the decorators
+  ArrayRef<PyValue> configs;
+  const Settings &settings;
+  Restorer &restorer;
+  std::vector<Trial> trials = {};
+
+  llvm::Error prepare(unsigned i);
+  llvm::Expected<double> measure(unsigned i);
+  std::optional<double> estimate(unsigned i) const;
+};
+
+/// A configuration that does not compile or fit is no candidate.
+llvm::Error Launcher::Race::prepare(unsigned i) {
+  Trial &trial = trials[i];
+  if (!trial.kernel.file)
+    return llvm::Error::success();
+  frontend::DiagnosticEngine diagnostics;
+  trial.prepared = launcher.context->device.prepare(trial.kernel, diagnostics);
+  if (trial.prepared)
+    return llvm::Error::success();
+  trial.error =
+      toError(diagnostics, formatted("kernel `{}` could not be prepared", request.kernel.name()));
+  return llvm::createStringError(trial.error->diagnostic.message);
+}
+
+llvm::Expected<double> Launcher::Race::measure(unsigned i) {
+  Trial &trial = trials[i];
+  Launcher &l = launcher;
+  if (std::string key = kernelKey(trial.kernel); trial.prepared && !l.kernels.find(key))
+    l.kernels.keep(*l.context, key, std::move(trial.prepared));
+  restorer.apply();
+  CallArgs arguments = byName(request.kernel, request.args, configs[i]);
+  trial.error = callHook(evaluator, settings.find("pre_hook"), arguments);
+  if (!trial.error)
+    trial.error = callHook(evaluator, &preHookOf(configs[i]), arguments);
+  if (trial.error)
+    return llvm::createStringError(trial.error->diagnostic.message);
+  llvm::Expected<runtime::Timing> timing = timeWork(
+      *l.context, [&] { return l.runDecorators(evaluator, trial.request, next + 1); },
+      runtime::kTuningTime, trial.error);
+  double time = HUGE_VAL;
+  if (timing) {
+    time = timing->median;
+  } else {
+    std::string message = llvm::toString(timing.takeError());
+    if (!trial.error)
+      trial.error = fail(message, "RuntimeError");
+  }
+  PyValue exception = timing ? PyValue() : PyValue::string(trial.error->diagnostic.message);
+  if (auto error = callHook(evaluator, settings.find("post_hook"), arguments,
+                            {{}, {{"exception", std::move(exception)}}})) {
+    trial.error = std::move(error);
+    return llvm::createStringError(trial.error->diagnostic.message);
+  }
+  return time;
+}
+
+std::optional<double> Launcher::Race::estimate(unsigned i) const {
+  const Trial &trial = trials[i];
+  if (!trial.kernel.file || settings.hasModel())
+    return std::nullopt;
+  return launcher.context->device.estimate(trial.kernel, trial.outline);
+}
+
 Result Launcher::tune(Evaluator &evaluator, const Request &request, size_t next,
                       const std::string &key, ArrayRef<PyValue> configs, const Settings &settings,
                       size_t &best) {
@@ -143,65 +212,18 @@ Result Launcher::tune(Evaluator &evaluator, const Request &request, size_t next,
   problem.identity = runtime::identityOf(request.kernel.module->source().text(),
                                          request.kernel.module->owner().dependencies());
   problem.key = key;
-  std::vector<Trial> trials;
-  trials.reserve(configs.size());
+  Race race{*this, evaluator, request, next, configs, settings, restorer};
+  race.trials.reserve(configs.size());
   for (const PyValue &config : configs) {
     problem.configs.push_back(toTuneConfig(config));
-    Trial &trial = trials.emplace_back(request);
+    Trial &trial = race.trials.emplace_back(request);
     if (Result ok = plan(evaluator, request, next + 1, config, trial); !ok)
       return ok;
   }
 
-  // A configuration that does not compile or fit is no candidate.
-  auto prepareTrial = [&](unsigned i) -> llvm::Error {
-    Trial &trial = trials[i];
-    if (!trial.kernel.file)
-      return llvm::Error::success();
-    frontend::DiagnosticEngine diagnostics;
-    trial.prepared = context->device.prepare(trial.kernel, diagnostics);
-    if (trial.prepared)
-      return llvm::Error::success();
-    trial.error =
-        toError(diagnostics, formatted("kernel `{}` could not be prepared", problem.kernel));
-    return llvm::createStringError(trial.error->diagnostic.message);
-  };
-  auto measureTrial = [&](unsigned i) -> llvm::Expected<double> {
-    Trial &trial = trials[i];
-    if (std::string key = kernelKey(trial.kernel); trial.prepared && !kernels.find(key))
-      kernels.keep(*context, key, std::move(trial.prepared));
-    restorer.apply();
-    CallArgs arguments = byName(request.kernel, request.args, configs[i]);
-    trial.error = callHook(evaluator, settings.find("pre_hook"), arguments);
-    if (!trial.error)
-      trial.error = callHook(evaluator, &preHookOf(configs[i]), arguments);
-    if (trial.error)
-      return llvm::createStringError(trial.error->diagnostic.message);
-    llvm::Expected<runtime::Timing> timing = timeWork(
-        *context, [&] { return runDecorators(evaluator, trial.request, next + 1); },
-        runtime::kTuningTime, trial.error);
-    double time = HUGE_VAL;
-    if (timing) {
-      time = timing->median;
-    } else {
-      std::string message = llvm::toString(timing.takeError());
-      if (!trial.error)
-        trial.error = fail(message, "RuntimeError");
-    }
-    PyValue exception = timing ? PyValue() : PyValue::string(trial.error->diagnostic.message);
-    if (auto error = callHook(evaluator, settings.find("post_hook"), arguments,
-                              {{}, {{"exception", std::move(exception)}}})) {
-      trial.error = std::move(error);
-      return llvm::createStringError(trial.error->diagnostic.message);
-    }
-    return time;
-  };
-  auto estimateTrial = [&](unsigned i) -> std::optional<double> {
-    if (!trials[i].kernel.file || settings.hasModel())
-      return std::nullopt;
-    return context->device.estimate(trials[i].kernel, trials[i].outline);
-  };
-  llvm::Expected<runtime::TuneResult> result =
-      tuner.tune(problem, prepareTrial, measureTrial, estimateTrial);
+  llvm::Expected<runtime::TuneResult> result = tuner.tune(
+      problem, [&](unsigned i) { return race.prepare(i); },
+      [&](unsigned i) { return race.measure(i); }, [&](unsigned i) { return race.estimate(i); });
   restorer.apply();
   if (result) {
     best = result->best;
@@ -218,7 +240,7 @@ Result Launcher::tune(Evaluator &evaluator, const Request &request, size_t next,
   }
   // All failed: the first one's reason, which has its place in the source.
   std::string message = llvm::toString(result.takeError());
-  for (Trial &trial : trials)
+  for (Trial &trial : race.trials)
     if (trial.error)
       return std::move(trial.error);
   return fail(message, "RuntimeError");

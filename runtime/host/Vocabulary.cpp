@@ -46,8 +46,8 @@ static void gatherShape(StringRef function, CallArgs &args) {
 }
 
 std::unique_ptr<eval::EvalError> host::useOwnNames(const FunctionEntry &entry, CallArgs &args) {
-  bool isView = llvm::any_of(viewFunctions(),
-                             [&](const FunctionEntry &view) { return view.name == entry.name; });
+  auto isEntry = [&](const FunctionEntry &other) { return other.name == entry.name; };
+  bool isView = llvm::any_of(viewFunctions(), isEntry) || llvm::any_of(factFunctions(), isEntry);
   for (auto &[keyword, value] : args.keywords) {
     StringRef own = ownName(keyword, isView);
     if (own == keyword)
@@ -181,13 +181,10 @@ static Result normalize(const ContextPtr &context, const CallArgs &args) {
 }
 
 static Result allclose(const ContextPtr &context, const CallArgs &args) {
-  ArrayReader r("allclose", args, {"x", "y", "rtol", "atol", "equal_nan"}, 2);
+  PairReader r("allclose", args, {"x", "y", "rtol", "atol", "equal_nan"});
   if (!r)
     return r.error();
-  Array &x = r.array();
-  Array y;
-  if (auto error = toArray(r[1], y))
-    return error;
+  Array &x = r.array(), &y = r.other();
   if (x.shape != y.shape)
     return fail(formatted("`allclose` needs two tensors of one shape, got {} and {}",
                           toString(x.shape), toString(y.shape)),

@@ -111,6 +111,15 @@ def check_chips(path, text):
             report(path, number, "a target is named: ask target/ for it")
 
 
+def ends_signature(lines, at):
+    """Whether the signature of a function that is longer than a line ends here, before its body."""
+    if not re.match(r"^    +.*\) (const )?\{$", lines[at]):
+        return False
+    while at > 0 and re.match(r"^    +.*[(,]$", lines[at - 1]):
+        at -= 1
+    return at > 0 and re.match(r"^\w.*[(,]$", lines[at - 1]) is not None
+
+
 def check_sizes(path, text):
     lines = text.splitlines()
     if len(lines) > FILE_LIMIT:
@@ -120,8 +129,7 @@ def check_sizes(path, text):
     begin = None
     for number, line in enumerate(lines, 1):
         opens = re.match(r"^(?!namespace|class|struct|enum|union|extern|static const|using|#)\w.*\{$", line)
-        if begin is None and (opens or (re.match(r"^    +.*\) (const )?\{$", line) and lines[number - 2:number - 1]
-                                        and re.match(r"^\w.*[(,]$", lines[number - 2]))):
+        if begin is None and (opens or ends_signature(lines, number - 1)):
             begin = number
         elif line == "}" and begin is not None:
             if number - begin > FUNCTION_LIMIT:

@@ -20,6 +20,8 @@ FAULTS = {
     "passes/Name.cpp": ('auto t = "sm_90a";\n', "a target is named"),
     "ir/Long.cpp": ("\n" * 801, "801 lines; the limit is 800"),
     "ir/Function.cpp": ("void f() {\n" + "  g();\n" * 100 + "}\n", "a function of 101 lines"),
+    "ir/Signature.cpp": ("bool f(int x,\n       int y,\n       int z) {\n" + "  g();\n" * 100 + "}\n",
+                         "a function of 101 lines"),
     "frontend/Env.cpp": ('auto v = std::getenv("X");\n', "reads the environment"),
     "runtime/capi/Env.cpp": ('auto v = secure_getenv("X");\n', "reads the environment"),
     "frontend/Pieced.cpp": ('auto t = "no " +\n name;\n', "text is pieced together"),

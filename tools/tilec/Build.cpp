@@ -11,6 +11,7 @@
 #include "target/Target.h"
 #include "text/Format.h"
 #include "tools/tilec/Assembler.h"
+#include "tools/tilec/BuildArguments.h"
 #include "tools/tilec/BuildTuning.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/KernelList.h"
@@ -68,25 +69,18 @@ public:
   StringRef details() const override { return detailsText; }
 
 private:
-  using Ranges = std::vector<tile_argument_range>;
   llvm::Error buildAll(const frontend::SourceFile &source);
   llvm::Error buildKernel(const frontend::SourceFile &source, const ast::FunctionDef &def,
                           BuiltKernel &out);
-  llvm::Error readRanges(const jit::JitFile &file, Ranges &out, std::vector<std::string> &types);
-  llvm::Error addRange(const std::string &name, StringRef text,
-                       const dispatch::Parameter &parameter, Ranges &out, std::string &type);
   llvm::Expected<BuiltCode> compileFor(const frontend::SourceFile &source, CompileOptions options);
   llvm::Error finish(StringRef name, std::string source, std::string header);
-  const char *keep(StringRef text) {
-    return texts.emplace_back(std::make_unique<std::string>(text.str()))->c_str();
-  }
 
   CompileOptions compile;
   std::vector<std::string> files, kernels, arguments, targets;
   std::string output, name, grid;
   BuildTuning tuning;
   bool assemble = true;
-  std::vector<std::unique_ptr<std::string>> texts;
+  KeptTexts texts;
   std::vector<std::unique_ptr<jit::Jit>> jits;
   std::unique_ptr<CompileService> service;
 };
@@ -132,131 +126,6 @@ BuildCommand::BuildCommand() {
             ValueKind::Directory, 'o')
       .text("name", "NAME", "name of the files", name);
 }
-
-//===----------------------------------------------------------------------===//
-// Arguments
-//===----------------------------------------------------------------------===//
-
-static llvm::Error invalid(const llvm::Twine &message) {
-  return makeError(ErrorCode::InvalidArgument, message);
-}
-
-/// One value of a constexpr.
-static std::optional<tile_value> constantOf(StringRef text,
-                                            llvm::function_ref<const char *(StringRef)> keep) {
-  int64_t number = 0;
-  double real = 0;
-  if (text == "none" || text == "null" || text == "None")
-    return tile_none();
-  if (text == "true" || text == "True" || text == "false" || text == "False")
-    return tile_bool(text.lower() == "true");
-  if (!text.getAsInteger(10, number))
-    return tile_int(number);
-  if (!text.getAsDouble(real))
-    return tile_float(real);
-  if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
-    return tile_text(keep(text.drop_front().drop_back()));
-  return std::nullopt;
-}
-
-/// How C says it.
-static std::string typeOf(const tile_argument_range &range) {
-  switch (range.least.kind) {
-  case TILE_VALUE_POINTER:
-    return formatted("*{}", dispatch::nameOf(range.least.dtype));
-  case TILE_VALUE_INT:
-    return "int";
-  case TILE_VALUE_FLOAT:
-    return "float";
-  default:
-    return "value";
-  }
-}
-
-llvm::Error BuildCommand::addRange(const std::string &argument, StringRef text,
-                                   const dispatch::Parameter &parameter, Ranges &out,
-                                   std::string &type) {
-  auto add = [&](tile_value least, tile_value most, uint64_t step, std::string as) {
-    out.push_back({parameter.name, least, most, step});
-    type = type.empty() || type == as ? as : "value";
-  };
-  StringRef rest = text.trim();
-  auto wrong = [&] {
-    return invalid(formatted("argument `{}`: `{}` is none of *TYPE, *TYPE:16, i32, i32:16, "
-                             "LEAST..MOST, LEAST..MOST:STEP, a type, none or a value",
-                             argument, text));
-  };
-  if (parameter.flags & dispatch::Parameter::Constexpr) {
-    for (StringRef part : llvm::split(rest, ',')) {
-      auto value = constantOf(part.trim(), [this](StringRef t) { return keep(t); });
-      if (!value)
-        return wrong();
-      add(*value, *value, 1, "value");
-    }
-    return llvm::Error::success();
-  }
-  auto [head, hint] = rest.split(':');
-  uint64_t step = 1;
-  int64_t least = 0, most = 0;
-  if (head.contains("..")) {
-    auto [from, to] = head.split("..");
-    if (from.getAsInteger(10, least) || to.getAsInteger(10, most) || least > most ||
-        (!hint.empty() && (hint.getAsInteger(10, step) || step == 0)))
-      return wrong();
-    // A step is a multiple, not a distance from the first.
-    least = (least + int64_t(step) - 1) / int64_t(step) * int64_t(step);
-    add(tile_int(least), tile_int(std::max(least, most)), step, "int");
-  } else if (auto range = jit::rangeOfType(parameter.name, rest)) {
-    add(range->least, range->most, range->step, typeOf(*range));
-  } else if (auto value = constantOf(head, [this](StringRef t) { return keep(t); })) {
-    add(*value, *value, 1, value->kind == TILE_VALUE_INT ? "int" : "value");
-  } else {
-    return wrong();
-  }
-  return llvm::Error::success();
-}
-
-llvm::Error BuildCommand::readRanges(const jit::JitFile &file, Ranges &out,
-                                     std::vector<std::string> &types) {
-  types.assign(file.parameters.size(), "");
-  std::vector<bool> isGiven(file.parameters.size());
-  for (const std::string &text : arguments) {
-    auto [argument, values] = StringRef(text).split('=');
-    std::optional<unsigned> index = file.find(argument);
-    if (!index || values.empty())
-      return invalid(formatted("option `--argument`: `{}`: {}", text,
-                               values.empty()
-                                   ? "expected NAME=VALUES"
-                                   : formatted("`{}` has no such argument", file.kernel())));
-    isGiven[*index] = true;
-    if (llvm::Error error =
-            addRange(argument.str(), values, file.parameters[*index], out, types[*index]))
-      return error;
-  }
-  for (size_t i = 0; i < file.parameters.size(); ++i) {
-    if (isGiven[i])
-      continue;
-    const dispatch::Parameter &parameter = file.parameters[i];
-    if (const std::string &annotation = file.annotations[i]; !annotation.empty()) {
-      if (llvm::Error error = addRange(parameter.name, annotation, parameter, out, types[i]))
-        return error;
-    } else if (!file.defaults[i]) {
-      return invalid(formatted("`{}` does not say what `{}` is: give --argument {}=VALUES{}",
-                               file.kernel(), parameter.name, parameter.name,
-                               parameter.flags & dispatch::Parameter::Constexpr
-                                   ? formatted(", or --constexpr {}=VALUE", parameter.name)
-                                   : std::string()));
-    }
-  }
-  for (std::string &type : types)
-    if (type.empty())
-      type = "value";
-  return llvm::Error::success();
-}
-
-//===----------------------------------------------------------------------===//
-// Building
-//===----------------------------------------------------------------------===//
 
 llvm::Expected<BuiltCode> BuildCommand::compileFor(const frontend::SourceFile &source,
                                                    CompileOptions options) {
@@ -315,8 +184,8 @@ llvm::Error BuildCommand::buildKernel(const frontend::SourceFile &source,
   jits.push_back(std::move(*made));
   jit::Jit &kernel = *jits.back();
   out.file = &kernel.file();
-  Ranges ranges;
-  if (llvm::Error error = readRanges(*out.file, ranges, out.argumentTypes))
+  std::vector<tile_argument_range> ranges;
+  if (llvm::Error error = readRanges(*out.file, arguments, texts, ranges, out.argumentTypes))
     return error;
   if (llvm::Error error = chooseConfigurations(kernel, ranges, targets, tuning, out))
     return error;
@@ -377,9 +246,10 @@ llvm::Error BuildCommand::buildAll(const frontend::SourceFile &source) {
   if (kernels.empty()) {
     chosen = listTypedKernels(module);
     if (chosen.empty())
-      return invalid(formatted("`{}` has no kernel that says the types of all its parameters: name "
-                               "one with --kernel, and --argument for each",
-                               files[0]));
+      return invalidArgument(
+          formatted("`{}` has no kernel that says the types of all its parameters: name "
+                    "one with --kernel, and --argument for each",
+                    files[0]));
   }
   for (const std::string &wanted : kernels) {
     const ast::FunctionDef *found = nullptr;
@@ -387,7 +257,7 @@ llvm::Error BuildCommand::buildAll(const frontend::SourceFile &source) {
       if (auto *def = llvm::dyn_cast<ast::FunctionDef>(statement.get()); def && def->name == wanted)
         found = def;
     if (!found)
-      return invalid(formatted("`{}` has no kernel `{}`", files[0], wanted));
+      return invalidArgument(formatted("`{}` has no kernel `{}`", files[0], wanted));
     chosen.push_back(found);
   }
   PooledCompiler pool = pooledCompiler();
@@ -399,8 +269,8 @@ llvm::Error BuildCommand::buildAll(const frontend::SourceFile &source) {
     if (llvm::Error error = buildKernel(source, *def, kernel))
       return error;
   std::string base = name.empty() ? llvm::sys::path::stem(files[0]).str() : name;
-  std::string text, header;
-  if (llvm::Error error = writeSource(base, built, text, header))
+  std::string text;
+  if (llvm::Error error = writeSource(base, built, text))
     return error;
   size_t variants = 0, configurations = 0, choices = 0;
   for (const BuiltKernel &kernel : built) {
@@ -408,7 +278,7 @@ llvm::Error BuildCommand::buildAll(const frontend::SourceFile &source) {
     configurations += kernel.choices.empty() ? 0 : kernel.configurations.size();
     choices += kernel.choices.size();
   }
-  if (llvm::Error error = finish(base, std::move(text), std::move(header)))
+  if (llvm::Error error = finish(base, std::move(text), writeHeader(base, built)))
     return error;
   llvm::outs() << output << '/' << base << ".c: " << chosen.size()
                << (chosen.size() == 1 ? " kernel, " : " kernels, ") << variants

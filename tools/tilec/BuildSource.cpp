@@ -26,6 +26,8 @@ private:
   void writeConfigurations();
   void writeChoices();
   llvm::Error writeVariant(size_t number, const BuiltVariant &variant);
+  llvm::Expected<unsigned> writeParameters(const std::string &name, const KernelMetadata &metadata,
+                                           const runtime::LaunchPlan &plan);
   llvm::Expected<std::string> writeCode(const std::string &name, const BuiltCode &code,
                                         std::string withoutMaps = "0");
   llvm::Error writeMap(const std::string &name, const KernelParameter &parameter,
@@ -173,6 +175,39 @@ void KernelWriter::writeImage(const std::string &name, const BuiltCode &code) {
   os << "0};\n";
 }
 
+/// Writes the tables of parameters and of tensor maps; their number.
+llvm::Expected<unsigned> KernelWriter::writeParameters(const std::string &name,
+                                                       const KernelMetadata &metadata,
+                                                       const runtime::LaunchPlan &plan) {
+  std::string parameters, maps;
+  unsigned numMaps = 0, numScratch = 0;
+  for (auto [parameter, planned] : llvm::zip(metadata.params, plan.parameters)) {
+    if (!parameter.path.empty())
+      return unsupported(kernel, "its arguments are tuples");
+    uint64_t bytes = planned.kind == Kind::Const ? plan.constants[planned.constant] : planned.bytes;
+    unsigned index =
+        planned.kind == Kind::TensorMap ? numMaps : unsigned(std::max(planned.index, 0));
+    parameters += formatted("{{{}, {}, {}, {}, {}, UINT64_C({})}}, ", int(planned.kind),
+                            planned.dim, int(planned.perProgram), int(planned.zero), index, bytes);
+    numScratch += planned.kind == Kind::Scratch;
+    if (planned.kind != Kind::TensorMap)
+      continue;
+    std::string entry;
+    if (llvm::Error error =
+            writeMap(name + "_map" + std::to_string(numMaps++), parameter, metadata, entry))
+      return std::move(error);
+    maps += formatted("{}, ", entry);
+  }
+  if (metadata.params.size() > TILE_RT_MOST_PARAMETERS || numMaps > TILE_RT_MOST_MAPS ||
+      numScratch > TILE_RT_MOST_MAPS)
+    return unsupported(kernel, "it has too many parameters");
+  if (!parameters.empty())
+    os << "static const tile_rt_parameter " << name << "_parameters[] = {" << parameters << "};\n";
+  if (numMaps)
+    os << "static const tile_rt_map " << name << "_maps[] = {" << maps << "};\n";
+  return numMaps;
+}
+
 llvm::Expected<std::string> KernelWriter::writeCode(const std::string &name, const BuiltCode &code,
                                                     std::string withoutMaps) {
   const KernelMetadata &metadata = code.metadata;
@@ -195,33 +230,9 @@ llvm::Expected<std::string> KernelWriter::writeCode(const std::string &name, con
     alone = formatted("&{}_alone_code", name);
   }
   writeImage(name + "_image", code);
-  std::string parameters, maps;
-  unsigned numMaps = 0, numScratch = 0;
-  for (auto [parameter, planned] : llvm::zip(metadata.params, plan->parameters)) {
-    if (!parameter.path.empty())
-      return unsupported(kernel, "its arguments are tuples");
-    uint64_t bytes =
-        planned.kind == Kind::Const ? plan->constants[planned.constant] : planned.bytes;
-    unsigned index =
-        planned.kind == Kind::TensorMap ? numMaps : unsigned(std::max(planned.index, 0));
-    parameters += formatted("{{{}, {}, {}, {}, {}, UINT64_C({})}}, ", int(planned.kind),
-                            planned.dim, int(planned.perProgram), int(planned.zero), index, bytes);
-    numScratch += planned.kind == Kind::Scratch;
-    if (planned.kind != Kind::TensorMap)
-      continue;
-    std::string entry;
-    if (llvm::Error error =
-            writeMap(name + "_map" + std::to_string(numMaps++), parameter, metadata, entry))
-      return std::move(error);
-    maps += formatted("{}, ", entry);
-  }
-  if (metadata.params.size() > TILE_RT_MOST_PARAMETERS || numMaps > TILE_RT_MOST_MAPS ||
-      numScratch > TILE_RT_MOST_MAPS)
-    return unsupported(kernel, "it has too many parameters");
-  if (!parameters.empty())
-    os << "static const tile_rt_parameter " << name << "_parameters[] = {" << parameters << "};\n";
-  if (numMaps)
-    os << "static const tile_rt_map " << name << "_maps[] = {" << maps << "};\n";
+  auto maps = writeParameters(name, metadata, *plan);
+  if (!maps)
+    return maps.takeError();
   const Target *target = findTarget(metadata.target);
   bool isExact = !code.cubin.empty() || !llvm::isDigit(metadata.target.back());
   return formatted(
@@ -232,8 +243,8 @@ llvm::Expected<std::string> KernelWriter::writeCode(const std::string &name, con
       metadata.ctasPerProgram, metadata.programsPerBlock[0], metadata.programsPerBlock[1],
       metadata.programsPerBlock[2], metadata.fewPrograms, int(metadata.cooperative),
       int(metadata.dependent), int(metadata.persistent),
-      parameters.empty() ? "0" : name + "_parameters", metadata.params.size(),
-      numMaps ? name + "_maps" : "0", numMaps, withoutMaps, alone);
+      metadata.params.empty() ? "0" : name + "_parameters", metadata.params.size(),
+      *maps ? name + "_maps" : "0", *maps, withoutMaps, alone);
 }
 
 llvm::Error KernelWriter::writeVariant(size_t number, const BuiltVariant &variant) {
@@ -358,52 +369,13 @@ void KernelWriter::writeChoices() {
   os << "};\n";
 }
 
-/// A function that takes the arguments by their types.
-static void writeTyped(const BuiltKernel &kernel, raw_ostream &os) {
-  std::string arguments, values;
-  for (auto [parameter, type] : llvm::zip(kernel.file->parameters, kernel.argumentTypes)) {
-    StringRef element = type;
-    bool isPointer = element.consume_front("*");
-    std::string own = parameter.name;
-    arguments += formatted(", {}{}",
-                           isPointer         ? "const void *"
-                           : type == "int"   ? "int64_t "
-                           : type == "float" ? "double "
-                                             : "tile_value ",
-                           own);
-    values += (values.empty() ? "" : ", ") +
-              (isPointer         ? formatted("tile_pointer({}, TILE_{})", own, element.upper())
-               : type == "int"   ? formatted("tile_int({})", own)
-               : type == "float" ? formatted("tile_float({})", own)
-                                 : own);
-  }
-  os << "/* Launches it; a NULL grid is computed by the file's function. */\nstatic inline "
-        "tile_status "
-     << kernel.file->kernel() << "_launch(void *stream, const uint32_t grid[3]" << arguments
-     << ") {\n  const tile_value values[] = {" << (values.empty() ? "tile_none()" : values)
-     << "};\n  return tile_rt_launch(&" << kernel.file->kernel() << ", stream, grid, values, "
-     << kernel.file->parameters.size() << ", NULL);\n}\n";
-}
-
 llvm::Error tilec::writeSource(StringRef name, llvm::ArrayRef<BuiltKernel> kernels,
-                               std::string &source, std::string &header) {
-  std::string guard = name.upper() + "_H";
-  for (char &c : guard)
-    if (!llvm::isAlnum(c))
-      c = '_';
-  llvm::raw_string_ostream c(source), h(header);
-  h << "/* Written by `tilec build`. tile/rt.h says how kernels are launched. */\n#ifndef " << guard
-    << "\n#define " << guard
-    << "\n\n#include \"tile/rt.h\"\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+                               std::string &source) {
+  llvm::raw_string_ostream c(source);
   c << "/* Written by `tilec build`: compile it as C, and link libtile_rt. */\n#include \"" << name
     << ".h\"\n\n";
-  for (const BuiltKernel &kernel : kernels) {
-    h << "extern tile_rt_kernel " << kernel.file->kernel() << ";\n";
-    writeTyped(kernel, h);
-    h << '\n';
+  for (const BuiltKernel &kernel : kernels)
     if (llvm::Error error = KernelWriter(kernel, c).write())
       return error;
-  }
-  h << "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
   return llvm::Error::success();
 }

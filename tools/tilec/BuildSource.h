@@ -45,9 +45,11 @@ struct BuiltKernel {
   std::vector<std::string> argumentTypes;
 };
 
-/// The texts of NAME.c and NAME.h; an error for what libtile_rt cannot launch.
+/// The text of NAME.c; an error for what libtile_rt cannot launch.
 llvm::Error writeSource(llvm::StringRef name, llvm::ArrayRef<BuiltKernel> kernels,
-                        std::string &source, std::string &header);
+                        std::string &source);
+/// That of NAME.h.
+std::string writeHeader(llvm::StringRef name, llvm::ArrayRef<BuiltKernel> kernels);
 
 } // namespace tilec
 

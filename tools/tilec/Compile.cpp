@@ -19,7 +19,6 @@
 #include "tools/tilec/OutputFiles.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -126,23 +125,6 @@ CompileCommand::CompileCommand() {
       .flag("timing", "print the time each stage took on stderr", compile.timing);
 }
 
-static bool isFolder(StringRef path) {
-  return path.ends_with("/") || llvm::sys::fs::is_directory(path);
-}
-
-static std::string inFolder(StringRef folder, StringRef name, StringRef ending) {
-  return formatted("{}{}{}.{}", folder, folder.ends_with("/") ? "" : "/", name, ending);
-}
-
-static bool makeFolder(StringRef path, std::string &error) {
-  if (!path.ends_with("/"))
-    return true;
-  std::error_code code = llvm::sys::fs::create_directories(path);
-  if (code)
-    error = formatted("cannot make the folder `{}`: {}", path, code.message());
-  return !code;
-}
-
 /// Why several kernels do not go where the options say.
 static std::string describeSeveral(const tile::frontend::SourceFile &source,
                                    llvm::ArrayRef<KernelEntry> kernels, std::string instead) {
@@ -179,11 +161,7 @@ bool CompileCommand::checkUsage() {
 
 int CompileCommand::run() {
   if (compile.target == "list") {
-    for (const tile::Target &target : tile::allTargets())
-      llvm::outs() << formatted("{:<10}{}\n", target.name, target.example);
-    llvm::outs() << formatted("{:<10}{}\n", "native", "this machine's GPU");
-    for (StringRef board : tile::boardNames())
-      llvm::outs() << formatted("{:<10}{}\n", board, *tile::targetOfBoard(board));
+    printTargets();
     return Success;
   }
   bool treeOnly = listOnly || emit == "ast"; // needs no GPU, so it asks for none

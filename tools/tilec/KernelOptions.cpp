@@ -25,6 +25,33 @@ static std::string acceptConstexpr(CompileOptions &compile, StringRef text) {
   return {};
 }
 
+static std::string acceptStages(CompileOptions &compile, StringRef text) {
+  if (text == "auto")
+    compile.numStages = 0;
+  else if (text.getAsInteger(10, compile.numStages) || compile.numStages < 0 ||
+           compile.numStages > 32)
+    return "expected a number from 0 to 32 or `auto`";
+  return {};
+}
+
+static std::string acceptRoles(CompileOptions &compile, StringRef text) {
+  if (tile::readWarpRoles(text, compile.warpRoles))
+    return {};
+  return formatted("expected `auto`, `cooperative`, `pingpong`, `none`, `shared` or `apart`, "
+                   "got `{}`",
+                   text);
+}
+
+static std::string acceptPrograms(CompileOptions &compile, StringRef text) {
+  if (text == "few")
+    compile.programs = tile::GridPrograms::Few;
+  else if (text == "many" || text == "any")
+    compile.programs = text == "any" ? tile::GridPrograms::Any : tile::GridPrograms::Many;
+  else
+    return formatted("expected `any`, `few` or `many`, got `{}`", text);
+  return {};
+}
+
 void tilec::printStatically(StringRef text) { llvm::errs() << text; }
 
 void tilec::addSelectionOptions(OptionTable &options, CompileOptions &compile) {
@@ -44,14 +71,7 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
       .integer("num-warps", "N", "warps that run one program, a power of two (4)", compile.numWarps,
                1, 32)
       .custom("num-stages", "N", "pipeline stages of loops over memory (3); `auto`: as many as fit",
-              [&compile](StringRef v) -> std::string {
-                if (v == "auto")
-                  compile.numStages = 0;
-                else if (v.getAsInteger(10, compile.numStages) || compile.numStages < 0 ||
-                         compile.numStages > 32)
-                  return "expected a number from 0 to 32 or `auto`";
-                return {};
-              })
+              [&compile](StringRef v) { return acceptStages(compile, v); })
       .custom(
           "target", "TARGET",
           formatted("{} (this machine's GPU, else sm_90a); `list` shows all", targetHelp()),
@@ -80,28 +100,13 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
               "allows it; `none`: all warps do everything; `shared`: neighbouring programs of 4 "
               "warps run in one thread block, which copies what they have in common, where the "
               "kernel allows it; `apart`: they never do; `auto` (sm_90a)",
-              [&compile](StringRef v) -> std::string {
-                if (tile::readWarpRoles(v, compile.warpRoles))
-                  return {};
-                return formatted("expected `auto`, `cooperative`, `pingpong`, `none`, `shared` or "
-                                 "`apart`, got `{}`",
-                                 v);
-              },
+              [&compile](StringRef v) { return acceptRoles(compile, v); },
               {"auto", "cooperative", "pingpong", "none", "shared", "apart"})
       .custom("programs", "MANY",
               "`few`: for grids that leave a multiprocessor few programs (`few_programs` of the "
               "metadata says how many), loops load turns ahead; `many`: they do not; `any`: what "
               "launches kernels chooses by the grid",
-              [&compile](StringRef v) -> std::string {
-                if (v == "few")
-                  compile.programs = tile::GridPrograms::Few;
-                else if (v == "many" || v == "any")
-                  compile.programs =
-                      v == "any" ? tile::GridPrograms::Any : tile::GridPrograms::Many;
-                else
-                  return formatted("expected `any`, `few` or `many`, got `{}`", v);
-                return {};
-              },
+              [&compile](StringRef v) { return acceptPrograms(compile, v); },
               {"any", "few", "many"})
       .flag("each-lane-arrives",
             "every lane of a warp reports to the warp that copies, not one for all: slower, for "
@@ -157,4 +162,12 @@ std::unique_ptr<tile::frontend::SourceFile> tilec::openSource(StringRef command,
   if (!source)
     printError(command, error);
   return source;
+}
+
+void tilec::printTargets() {
+  for (const tile::Target &target : tile::allTargets())
+    llvm::outs() << formatted("{:<10}{}\n", target.name, target.example);
+  llvm::outs() << formatted("{:<10}{}\n", "native", "this machine's GPU");
+  for (StringRef board : tile::boardNames())
+    llvm::outs() << formatted("{:<10}{}\n", board, *tile::targetOfBoard(board));
 }

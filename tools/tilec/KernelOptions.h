@@ -28,6 +28,8 @@ std::string resolveTargetOption(std::string &target);
 std::string targetHelp();
 /// All names that `--target` takes, for shells.
 std::vector<std::string> targetChoices();
+/// Prints them, each with what it stands for: `--target list`.
+void printTargets();
 /// Opens FILE, or standard input for `-`; prints what is wrong and returns null.
 std::unique_ptr<tile::frontend::SourceFile> openSource(llvm::StringRef command,
                                                        const std::string &file);

@@ -184,3 +184,20 @@ bool OutputFiles::commit(std::string &error) {
   }
   return true;
 }
+
+bool tilec::isFolder(StringRef path) {
+  return path.ends_with("/") || llvm::sys::fs::is_directory(path);
+}
+
+std::string tilec::inFolder(StringRef folder, StringRef name, StringRef ending) {
+  return formatted("{}{}{}.{}", folder, folder.ends_with("/") ? "" : "/", name, ending);
+}
+
+bool tilec::makeFolder(StringRef path, std::string &error) {
+  if (!path.ends_with("/"))
+    return true;
+  std::error_code code = llvm::sys::fs::create_directories(path);
+  if (code)
+    error = formatted("cannot make the folder `{}`: {}", path, code.message());
+  return !code;
+}

@@ -9,6 +9,12 @@
 
 namespace tilec {
 
+/// Whether a path is that of a folder, which may be still to be made: it ends in `/`, then.
+bool isFolder(llvm::StringRef path);
+std::string inFolder(llvm::StringRef folder, llvm::StringRef name, llvm::StringRef ending);
+/// Makes the folder if the path says that it is one; false after setting `error`.
+bool makeFolder(llvm::StringRef path, std::string &error);
+
 /// Collects what a command will leave on disk. `commit` writes each file aside
 /// and renames all of them at the end, so that a reader never sees half a file
 /// and a failure leaves what was there before. What replaces a file has its rights,

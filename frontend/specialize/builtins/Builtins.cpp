@@ -20,10 +20,13 @@ const BuiltinTable &BuiltinTable::get() {
     addMathBuiltins(t);
     addLibdeviceBuiltins(t);
     addMemoryBuiltins(t);
+    addAtomicBuiltins(t);
     addBlockPointerBuiltins(t);
     addTensorDescriptorBuiltins(t);
     addElementBuiltins(t);
+    addForeignBuiltins(t);
     addReductionBuiltins(t);
+    addCombinerBuiltins(t);
     addOrderingBuiltins(t);
     addDotBuiltins(t);
     addDotScaledBuiltins(t);

@@ -108,6 +108,41 @@ std::string lowering::immediate(int64_t offset) {
   return offset ? "+" + std::to_string(offset) : ""; // "+-8" below zero
 }
 
+namespace {
+/// Inline assembly while it is put together: inputs are numbered as they come, behind the outputs.
+struct Assembly {
+  std::string text, constraints;
+  SmallVector<Value> args = {};
+  unsigned next;
+
+  /// Adds an input; its name.
+  std::string input(Value value, char constraint) {
+    args.push_back(value);
+    constraints += std::string(",") + constraint;
+    return "$" + std::to_string(next++);
+  }
+};
+} // namespace
+
+/// So many outputs, which are written before the last input is read, or not.
+static std::string outputConstraints(const AccessShape &shape, bool early) {
+  std::string text;
+  for (unsigned i = 0; i < shape.words; ++i)
+    text += std::string(i ? "," : "") + (early ? "=&" : "=") + shape.constraint();
+  return text;
+}
+
+/// The words of what an instruction with several results gives.
+static SmallVector<Value> wordsOf(OpBuilder &b, Location loc, Value loaded, unsigned count,
+                                  Type word) {
+  SmallVector<Value> words;
+  for (unsigned i = 0; i < count; ++i) {
+    Value w = count == 1 ? loaded : LLVM::ExtractValueOp::create(b, loc, loaded, i).getResult();
+    words.push_back(w.getType() == word ? w : LLVM::TruncOp::create(b, loc, word, w).getResult());
+  }
+  return words;
+}
+
 SmallVector<Value> Instructions::loadGlobal(Type type, unsigned count, Address where,
                                             Value predicate, ValueRange other,
                                             const AccessHints &hints) {
@@ -119,69 +154,41 @@ SmallVector<Value> Instructions::loadGlobal(Type type, unsigned count, Address w
     return unpack(splitWords(v), type, count);
   }
 
-  // mov the values of masked-off lanes first, then load under the predicate.
-  std::string text, constraints;
-  SmallVector<Value> args;
+  // mov the values of masked-off lanes first, then load under the predicate. The outputs are
+  // written before the address is read, then.
+  Assembly out{"", outputConstraints(shape, bool(predicate)), {}, shape.words};
   Type reg = b.getIntegerType(shape.registerBits());
-  for (unsigned i = 0; i < shape.words; ++i)
-    constraints += std::string(i ? ",=" : "=") + shape.constraint();
-  unsigned next = shape.words;
   if (!isInt<32>(where.offset))
     where = {pointerTo(where), 0};
-  std::string address = "$" + std::to_string(next++) + immediate(where.offset);
-  args.push_back(where.base);
-  constraints += ",l";
-  std::string guard;
+  std::string address = out.input(where.base, 'l') + immediate(where.offset), guard;
   if (predicate) {
-    guard = "@$" + std::to_string(next++) + " ";
-    args.push_back(predicate);
-    constraints += ",b";
+    guard = "@" + out.input(predicate, 'b') + " ";
     SmallVector<Value> otherWords;
     if (!other.empty())
       otherWords = pack(other, shape.wordBits);
-    std::string mov = "mov.b" + std::to_string(shape.registerBits()) + " $";
     for (unsigned i = 0; i < shape.words; ++i) {
-      text += mov + std::to_string(i) + ", ";
-      if (otherWords.empty()) {
-        text += "0x0;\n\t";
-        continue;
+      std::string from = "0x0";
+      if (!otherWords.empty()) {
+        Value w = otherWords[i];
+        from = out.input(w.getType() == reg ? w : LLVM::ZExtOp::create(b, *loc, reg, w).getResult(),
+                         shape.constraint());
       }
-      Value w = otherWords[i];
-      if (w.getType() != reg)
-        w = LLVM::ZExtOp::create(b, *loc, reg, w);
-      text += "$" + std::to_string(next++) + ";\n\t";
-      args.push_back(w);
-      constraints += std::string(",") + shape.constraint();
+      out.text += "mov.b" + std::to_string(shape.registerBits()) + " $" + std::to_string(i) + ", " +
+                  from + ";\n\t";
     }
-    // The outputs are written before the address is read.
-    for (size_t i = 0, n = 0; i < constraints.size() && n < shape.words; ++i)
-      if (constraints[i] == '=') {
-        constraints.insert(i + 1, "&");
-        ++n;
-      }
   }
   if (hints.evict != EvictionPolicy::normal)
     needPtx(74);
-  text += guard + "ld" + cacheSuffix(hints, /*load=*/true) + shape.suffix() + " " +
-          registerList(0, shape.words) + ", [" + address + "]";
-  if (hints.policy) {
-    text += ", $" + std::to_string(next++);
-    args.push_back(hints.policy);
-    constraints += ",l";
-  }
-  text += ";";
+  out.text += guard + "ld" + cacheSuffix(hints, /*load=*/true) + shape.suffix() + " " +
+              registerList(0, shape.words) + ", [" + address + "]";
+  if (hints.policy)
+    out.text += ", " + out.input(hints.policy, 'l');
+  out.text += ";";
   SmallVector<Type> results(shape.words, reg);
   Type result =
       shape.words == 1 ? reg : Type(LLVM::LLVMStructType::getLiteral(b.getContext(), results));
-  Value v = inlineAsm(text, constraints, result, args, /*sideEffects=*/true);
-  SmallVector<Value> words;
-  for (unsigned i = 0; i < shape.words; ++i) {
-    Value w = shape.words == 1 ? v : LLVM::ExtractValueOp::create(b, *loc, v, i).getResult();
-    if (reg != word)
-      w = LLVM::TruncOp::create(b, *loc, word, w);
-    words.push_back(w);
-  }
-  return unpack(words, type, count);
+  Value v = inlineAsm(out.text, out.constraints, result, out.args, /*sideEffects=*/true);
+  return unpack(wordsOf(b, *loc, v, shape.words, word), type, count);
 }
 
 void Instructions::storeGlobal(Address where, ValueRange elements, Value predicate,

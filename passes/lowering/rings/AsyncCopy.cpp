@@ -10,6 +10,7 @@
 #include "passes/facts/SharedOperands.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/lowering/Lowering.h"
+#include "passes/memory/JoinedStores.h"
 #include "passes/memory/Scratch.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -86,7 +86,7 @@ LogicalResult Lowering::lowerStage(cta::StageOp op) {
       layout::offsetsOf(cta::getLayout(op.getSrc().getType()), op.getType().getLinearLayout()),
       sharedBase(offset));
   if (!meetsLater(op)) {
-    if (!llvm::all_of(op->getUsers(), llvm::IsaPred<cta::ReadOp>)) // by loads of the threads
+    if (readersOfWritten(op) != OperandReaders::Threads)
       in.fenceProxyAsync();
     in.barrier();
   }

@@ -1,6 +1,6 @@
-//===- Blocks.h - when several programs share a thread block ----*- C++ -*-===//
-#ifndef TILE_RUNTIME_BLOCKS_H
-#define TILE_RUNTIME_BLOCKS_H
+//===- GridForms.h - which forms of a kernel a grid is launched in --------===//
+#ifndef TILE_RUNTIME_GRIDFORMS_H
+#define TILE_RUNTIME_GRIDFORMS_H
 
 #include <cstdint>
 
@@ -28,4 +28,4 @@ inline bool hasFewPrograms(uint64_t few, const uint32_t *grid, unsigned multipro
 
 } // namespace tile::runtime
 
-#endif // TILE_RUNTIME_BLOCKS_H
+#endif // TILE_RUNTIME_GRIDFORMS_H

@@ -1,0 +1,270 @@
+//===- Backward.cpp - the derivative of each kind of operation ------------===//
+#include "frontend/tensors/Backward.h"
+#include "frontend/tensors/AffineIndices.h"
+#include "frontend/tensors/ScanGradient.h"
+#include "frontend/tensors/TakenGradient.h"
+#include "text/Format.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::tensors;
+
+void Backward::unsupported(const std::string &what) {
+  if (!error)
+    error = eval::unsupported(formatted("gradients of {} are not supported", what));
+}
+
+/// Sums along what was repeated: `whole` is what the derivative's dimensions stand for.
+PyValue Backward::narrowed(V derivative, ArrayRef<Size> whole, ArrayRef<Size> to) {
+  if (error)
+    return {};
+  Operand x = operand(derivative);
+  Sizes own = x.type().sizes();
+  size_t rank = own.size(), missing = rank - std::min(rank, to.size());
+  llvm::SmallVector<int64_t> axes, dims;
+  Size times(1);
+  for (size_t i = 0; i < rank; ++i) {
+    bool repeats = i < missing ||
+                   (to[i - missing].isConstant(1) && !whole[whole.size() - rank + i].isConstant(1));
+    if (!repeats)
+      continue;
+    if (own[i].isConstant(1))
+      times = times * whole[whole.size() - rank + i];
+    else
+      axes.push_back(i);
+  }
+  // Dimensions that the derivative does not have at all repeat as well.
+  for (size_t i = 0; i + rank < whole.size(); ++i)
+    if (i + to.size() < whole.size() || to[i + to.size() - whole.size()].isConstant(1))
+      times = times * whole[i];
+  V sum = axes.empty() ? derivative : keep(tracer.reduce(ReduceKind::sum, x, axes, true));
+  if (!times.isConstant(1))
+    sum = mul(sum, tracer.sizeValue(times));
+  if (error || missing == 0)
+    return sum;
+  for (size_t i = missing; i < rank; ++i)
+    dims.push_back(i);
+  return keep(tracer.rearrange(operand(sum), dims));
+}
+
+/// With all its elements.
+PyValue Backward::expanded(V derivative, ArrayRef<Size> to) {
+  if (error || sizesOf(derivative) == Sizes(to.begin(), to.end()))
+    return derivative;
+  return keep(tracer.expand(derivative, to));
+}
+
+void Backward::give(Value to, V derivative) {
+  if (error || !wanted.contains(to) || !isFloat(to))
+    return;
+  V &sum = derivatives[to];
+  sum = sum.isNone() ? derivative : add(sum, derivative);
+}
+
+void Backward::throughReduce(graph::ReduceOp op, V g) {
+  if (op->hasAttr(kNoGradientAttr))
+    return;
+  Sizes sizes = graph::sizesOf(op.getSrc());
+  auto kept = [&](const V &v) { // with 1 where it was reduced
+    llvm::SmallVector<int64_t> dims;
+    int64_t next = 0;
+    for (size_t i = 0; i < sizes.size(); ++i)
+      dims.push_back(llvm::is_contained(op.getAxes(), int64_t(i)) ? -1 : next++);
+    return error ? V() : keep(tracer.rearrange(operand(v), dims));
+  };
+  // A derivative with fewer dimensions than the result repeats along them.
+  V whole = g;
+  if (!error && sizesOf(g).size() < graph::sizesOf(op.getResult()).size())
+    whole = expanded(g, graph::sizesOf(op.getResult()));
+  if (op.getKind() == ReduceKind::sum) {
+    give(op.getSrc(), kept(whole));
+    return;
+  }
+  if (op.getKind() == ReduceKind::prod) {
+    // Where one factor is 0, it alone has a slope: the product of the others.
+    V x = value(op.getSrc()), isZero = map(MapKind::eq, {x, number(0)});
+    V zeros = where(isZero, number(1), number(0)), factors = where(isZero, number(1), x);
+    if (error)
+      return;
+    V others = keep(tracer.reduce(ReduceKind::prod, operand(factors), op.getAxes(), true));
+    V count = keep(tracer.reduce(ReduceKind::sum, operand(zeros), op.getAxes(), true));
+    V ofZero = where(map(MapKind::eq, {count, number(1)}), others, number(0));
+    V ofRest = where(map(MapKind::eq, {count, number(0)}), div(others, x), number(0));
+    return give(op.getSrc(), mul(kept(whole), where(isZero, ofZero, ofRest)));
+  }
+  // Of several that are equal each has its share.
+  V isIt = map(MapKind::eq, {value(op.getSrc()), kept(value(op.getResult()))});
+  V ones = where(isIt, number(1), number(0));
+  if (error)
+    return;
+  V count = keep(tracer.reduce(ReduceKind::sum, operand(ones), op.getAxes(), true));
+  give(op.getSrc(), where(isIt, div(kept(whole), count), number(0)));
+}
+
+void Backward::throughRearrange(graph::RearrangeOp op, V g) {
+  Sizes source = graph::sizesOf(op.getSrc());
+  V whole = g;
+  if (!error && sizesOf(g).size() < graph::sizesOf(op.getResult()).size())
+    whole = expanded(g, graph::sizesOf(op.getResult()));
+  llvm::SmallVector<int64_t> dims(source.size(), -1);
+  for (auto [i, dim] : llvm::enumerate(op.getDims()))
+    if (dim >= 0)
+      dims[dim] = i;
+  if (!error)
+    give(op.getSrc(), keep(tracer.rearrange(operand(whole), dims)));
+}
+
+void Backward::throughMatmul(graph::MatmulOp op, V g) {
+  Sizes whole = graph::sizesOf(op.getResult());
+  g = expanded(g, whole);
+  // Of short numbers it is multiplied as such, though it was computed with float32: products of
+  // those are slow.
+  Type element = op.getType().getElement();
+  if (!error && graph::bytesOf(operand(g).type().getElement()) > graph::bytesOf(element))
+    g = keep(tracer.cast(g, element));
+  auto turned = [&](const V &v) {
+    return keep(tracer.callNamed("transpose", {{v, PyValue::integer(-1), PyValue::integer(-2)}, {}})
+                    .value());
+  };
+  auto to = [&](Value at, const V &left, const V &right) {
+    if (error)
+      return;
+    V product = keep(tracer.matmul(left, right));
+    if (error)
+      return;
+    // Dimensions in front may have been repeated.
+    Sizes made = sizesOf(product), own = graph::sizesOf(at);
+    give(at, narrowed(product, made, own));
+  };
+  if (wanted.contains(op.getLhs()))
+    to(op.getLhs(), g, turned(value(op.getRhs())));
+  if (wanted.contains(op.getRhs()))
+    to(op.getRhs(), turned(value(op.getLhs())), g);
+}
+
+/// Where every dimension of the result is one of the source, in order, and the others are
+/// found by their index: what was not taken has no part in it.
+void Backward::throughGather(graph::GatherOp op, V g) {
+  Sizes source = graph::sizesOf(op.getSrc()), whole = graph::sizesOf(op.getResult());
+  llvm::SmallVector<int64_t> dims(source.size(), -1); // the result's dimension of each
+  size_t found = 0;
+  for (auto [i, index] : llvm::enumerate(op.getIndices())) {
+    auto view = index.getDefiningOp<graph::RearrangeOp>();
+    Value line = view ? view.getSrc() : index;
+    size_t fromEnd = graph::sizesOf(index).size();
+    bool isOwn = line.getDefiningOp<graph::IndexOp>() && found < whole.size() &&
+                 whole.size() - fromEnd == found && whole[found] == source[i] &&
+                 (!view || view.getDims()[0] == 0);
+    if (isOwn)
+      dims[i] = found++;
+  }
+  g = expanded(g, whole);
+  if (found != whole.size()) {
+    std::optional<Result> derivative = error ? std::nullopt : affineGradient(tracer, op, g);
+    if (!derivative && !error)
+      derivative = takenGradient(tracer, op, g);
+    return derivative ? give(op.getSrc(), keep(std::move(*derivative))) : void();
+  }
+  auto spread = [&](const V &v) { // as the source's dimensions
+    Sizes own = error ? Sizes() : sizesOf(v);
+    llvm::SmallVector<int64_t> order;
+    for (int64_t dim : dims) {
+      int64_t from = dim < 0 ? -1 : dim - int64_t(whole.size() - own.size());
+      order.push_back(from < 0 ? -1 : from);
+    }
+    return error ? V() : keep(tracer.rearrange(operand(v), order));
+  };
+  V derivative = spread(g);
+  for (auto [i, index] : llvm::enumerate(op.getIndices())) {
+    if (dims[i] >= 0)
+      continue;
+    llvm::SmallVector<int64_t> along(source.size() - i, -1);
+    along[0] = 0;
+    V place = keep(tracer.rearrange({tracer.indices(source[i]), "", false}, along));
+    derivative = where(map(MapKind::eq, {place, spread(value(index))}), derivative, number(0));
+  }
+  give(op.getSrc(), derivative);
+}
+
+void Backward::through(Operation *op, V g) {
+  if (auto map = dyn_cast<graph::MapOp>(op))
+    return throughMap(map, g);
+  if (auto reduce = dyn_cast<graph::ReduceOp>(op))
+    return throughReduce(reduce, g);
+  if (auto view = dyn_cast<graph::RearrangeOp>(op))
+    return throughRearrange(view, g);
+  if (auto product = dyn_cast<graph::MatmulOp>(op))
+    return throughMatmul(product, g);
+  if (auto gather = dyn_cast<graph::GatherOp>(op))
+    return throughGather(gather, g);
+  if (auto scan = dyn_cast<graph::ScanOp>(op)) {
+    V whole = expanded(g, graph::sizesOf(scan.getResult()));
+    if (!error && wanted.contains(scan.getSrc()) && isFloat(scan.getSrc()))
+      give(scan.getSrc(), keep(scanGradient(tracer, scan, whole)));
+    return;
+  }
+  if (isa<graph::LaunchOp>(op))
+    return unsupported("kernels that are launched");
+  if (auto cast = dyn_cast<graph::CastOp>(op)) {
+    if (isFloat(cast.getSrc()) && !error)
+      give(cast.getSrc(), keep(tracer.cast(g, cast.getSrc().getType().getElement())));
+    return;
+  }
+  if (auto window = dyn_cast<graph::WindowOp>(op)) {
+    Sizes starts;
+    std::string message;
+    for (Attribute start : window.getStarts())
+      starts.push_back(Size(0) - *Size::parse(mlir::cast<StringAttr>(start).getValue(), message));
+    V whole = expanded(g, graph::sizesOf(op->getResult(0)));
+    if (!error)
+      give(window.getSrc(),
+           keep(tracer.window(operand(whole), starts, graph::sizesOf(window.getSrc()),
+                              /*inside=*/false, /*loose=*/false)));
+    return;
+  }
+  if (auto shape = dyn_cast<graph::ReshapeOp>(op)) {
+    V whole = expanded(g, graph::sizesOf(op->getResult(0)));
+    if (!error)
+      give(shape.getSrc(), keep(tracer.reshape(operand(whole), graph::sizesOf(shape.getSrc()))));
+  }
+}
+
+Result Backward::run(Value result, ArrayRef<Value> targets, Operation *first) {
+  Block *block = tracer.builder.getInsertionBlock();
+  llvm::SmallVector<Operation *> ops;
+  wanted.insert(targets.begin(), targets.end());
+  for (auto it = first ? std::next(first->getIterator()) : block->begin(); it != block->end();
+       ++it) {
+    ops.push_back(&*it);
+    if (llvm::any_of(it->getOperands(), [&](Value v) { return wanted.contains(v); }))
+      wanted.insert(it->result_begin(), it->result_end());
+  }
+  derivatives[result] = number(1);
+  for (Operation *op : llvm::reverse(ops)) {
+    if (isa<graph::LaunchOp>(op)) {
+      for (Value made : op->getResults())
+        if (derivatives.count(made))
+          through(op, {});
+      if (error)
+        return std::move(error);
+      continue;
+    }
+    auto found = derivatives.find(op->getResult(0));
+    if (found == derivatives.end() || llvm::is_contained(targets, op->getResult(0)))
+      continue;
+    V g = found->second;
+    through(op, g);
+    if (error)
+      return std::move(error);
+  }
+  std::vector<PyValue> out;
+  for (Value target : targets) {
+    V derivative = derivatives.count(target) ? derivatives[target] : number(0);
+    derivative = expanded(derivative, graph::sizesOf(target));
+    Type element = cast<GraphTensorType>(target.getType()).getElement();
+    out.push_back(error ? V() : keep(tracer.cast(derivative, element)));
+  }
+  if (error)
+    return std::move(error);
+  return PyValue::tuple(std::move(out));
+}

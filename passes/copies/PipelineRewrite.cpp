@@ -1,0 +1,398 @@
+//===- PipelineRewrite.cpp - a loop whose copies are started ahead --------===//
+//
+// A part of tile-pipeline-loads: makes of a loop and its plan (PipelineLoads.h)
+//
+//  - slots for what is copied, in front of the loop;
+//  - a prologue that starts the copies of the first iterations;
+//  - in each iteration a wait for its own copies, the start of those of a later one, and
+//    reads of slots in the place of loads.
+//
+// The loop carries which slot is read and which is filled, and what the addresses of copies
+// ahead are computed from. Decides nothing: what is copied, how and how far ahead is the plan's.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "passes/copies/CopiesAhead.h"
+#include "passes/copies/CopyHints.h"
+#include "passes/copies/PipelineLoads.h"
+#include "passes/copies/SpreadCopies.h"
+#include "passes/facts/NonNegative.h"
+#include "passes/facts/PointerRoots.h"
+#include "passes/facts/Polynomial.h"
+#include "passes/layouts/DotLayouts.h"
+#include "passes/layouts/LayoutInference.h"
+#include "passes/layouts/StagingLayouts.h"
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+class LoopRewriter {
+public:
+  explicit LoopRewriter(Pipeline &p) : p(p), loc(p.loop.getLoc()) {}
+  void run();
+
+private:
+  using Filter = llvm::function_ref<bool(Operation *)>;
+  /// Those of `ahead` that `filter` selects, for the iteration that `map` knows
+  /// the values of; loads only where `when` is true.
+  void cloneAhead(OpBuilder &b, IRMapping &map, Value when, Filter filter);
+  void copy(OpBuilder &b, IRMapping &map, Copy &c, Value slot, Value when);
+  bool isLate(Copy &c) const {
+    auto depends = [&](Value v) { return v && p.late.contains(v.getDefiningOp()); };
+    return depends(c.load.getPtr()) || depends(c.load.getMask());
+  }
+  Value prologue(OpBuilder &b, SmallVector<Value> &carried);
+  void copyFirst(OpBuilder &in, ValueRange carried, Value turn, IRMapping &map);
+  Value endLess(OpBuilder &b, Value elapsed, Value turns);
+  Value elapsedAfter(OpBuilder &b, Value turns);
+  /// Whether there are as many iterations as slots: what all of them read is copied in front.
+  bool hasSlotsForAll() const {
+    std::optional<APInt> turns = p.loop.getStaticTripCount();
+    return turns && *turns == uint64_t(p.stages);
+  }
+  ValueRange carry(ValueRange inits);
+  OpBuilder behindIndices();
+  bool startCopies(OpBuilder &top, OpBuilder &late, IRMapping &map, Value filled, Value when);
+  void use(Copy &c, Value slot);
+  Value constant(OpBuilder &b, Type type, int64_t n) {
+    return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, n));
+  }
+  Value compare(OpBuilder &b, arith::CmpIPredicate predicate, Value l, Value r) {
+    return arith::CmpIOp::create(b, loc, predicate, l, r);
+  }
+  /// The mask (null: none) where `when` is true.
+  Value restricted(OpBuilder &b, Value mask, Type like, Value when);
+
+  Pipeline &p;
+  Location loc;
+};
+} // namespace
+
+Value LoopRewriter::restricted(OpBuilder &b, Value mask, Type like, Value when) {
+  auto block = dyn_cast<RankedTensorType>(like);
+  Value all =
+      block ? SplatOp::create(b, loc, cast<RankedTensorType>(withElementType(block, b.getI1Type())),
+                              when)
+                  .getResult()
+            : when;
+  return mask ? arith::AndIOp::create(b, loc, mask, all).getResult() : all;
+}
+
+void LoopRewriter::cloneAhead(OpBuilder &b, IRMapping &map, Value when, Filter filter) {
+  for (Operation &op : *p.loop.getBody()) {
+    if (!p.ahead.contains(&op) || !filter(&op))
+      continue;
+    Operation *clone = b.clone(op, map);
+    if (auto load = dyn_cast<LoadOp>(clone)) {
+      OpBuilder before(load);
+      Value mask = restricted(before, load.getMask(), load.getType(), when);
+      load.getMaskMutable().assign(mask);
+    }
+  }
+}
+
+void LoopRewriter::copy(OpBuilder &b, IRMapping &map, Copy &c, Value slot, Value when) {
+  Location here = c.load.getLoc();
+  auto behind = [&](Value v) {
+    if (!v)
+      return v;
+    v = map.lookupOrDefault(v);
+    for (TransOp trans : c.transpositions) {
+      auto to = cast<RankedTensorType>(trans.getType());
+      v = TransOp::create(b, here,
+                          cast<RankedTensorType>(withElementType(to, getElementType(v.getType()))),
+                          v, trans.getOrder());
+    }
+    return v;
+  };
+  Value buffer = cta::SlotOp::create(b, here, c.buffer, c.slots, slot);
+  Value pointers = behind(c.load.getPtr()), mask = behind(c.load.getMask());
+  if (auto layout = spreadLayout(cast<RankedTensorType>(pointers.getType()), c.vector)) {
+    Value spread = computedIn(b, pointers, layout);
+    Value where = spread && mask ? computedIn(b, mask, layout) : Value();
+    if (spread && (where || !mask)) {
+      pointers = spread;
+      mask = where;
+    }
+  }
+  auto copy = cta::AsyncCopyOp::create(b, here, pointers, mask, buffer, when, uint32_t(c.vector));
+  if (mask && c.maskRun < c.vector)
+    copy->setAttr(cta::kMaskRunAttr, b.getI32IntegerAttr(int32_t(c.maskRun)));
+  keepHints(c.load, copy);
+}
+
+/// The end of the loop less `elapsed`, which is so many turns: one past the last iteration that
+/// is so far from the end.
+Value LoopRewriter::endLess(OpBuilder &b, Value elapsed, Value turns) {
+  Value end = p.loop.getUpperBound();
+  Type type = end.getType();
+  if (type.isInteger(32) && mayPassTypeAhead(p.loop, p.stages)) {
+    Type wide = b.getI64Type();
+    auto widened = [&](Value v) { return arith::ExtSIOp::create(b, loc, wide, v); };
+    Value far = arith::MulIOp::create(b, loc, widened(turns), widened(p.loop.getStep()));
+    Value rest = arith::SubIOp::create(b, loc, widened(end), far);
+    Value least = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(INT32_MIN));
+    rest = arith::MaxSIOp::create(b, loc, rest, least);
+    return arith::TruncIOp::create(b, loc, type, rest);
+  }
+  ArgumentSet arguments;
+  NonNegative isNonNegative(/*checked=*/false, /*trusted=*/false, arguments);
+  bool startsLow = !isNonNegative.holds(Polynomial::variable(p.loop.getLowerBound()));
+  if (startsLow && !isa<IndexType>(type)) {
+    // The end may be as near to the least number as the start is.
+    Value least = arith::ConstantOp::create(
+        b, loc, b.getIntegerAttr(type, APInt::getSignedMinValue(type.getIntOrFloatBitWidth())));
+    end = arith::MaxSIOp::create(b, loc, end, arith::AddIOp::create(b, loc, least, elapsed));
+  }
+  return arith::SubIOp::create(b, loc, end, elapsed);
+}
+
+/// Starts the copies of iteration `turn` (i32) of the first ones, into the slot of that number;
+/// `carried` is what it starts from. `map` gets what it computes.
+void LoopRewriter::copyFirst(OpBuilder &in, ValueRange carried, Value turn, IRMapping &map) {
+  scf::ForOp loop = p.loop;
+  Value elapsed = elapsedAfter(in, turn);
+  map.map(loop.getInductionVar(),
+          arith::AddIOp::create(in, loc, loop.getLowerBound(), elapsed).getResult());
+  // Written so that nothing overflows where lower bounds are small.
+  Value rest = endLess(in, elapsed, turn);
+  Value when = compare(in, arith::CmpIPredicate::slt, loop.getLowerBound(), rest);
+  for (auto [start, index] : llvm::zip_equal(carried, p.carried))
+    map.map(loop.getRegionIterArg(index), start);
+  cloneAhead(in, map, when, [](Operation *) { return true; });
+  for (Copy &c : p.copies)
+    copy(in, map, c, turn, when);
+}
+
+/// So many iterations (i32), in the type of the loop's induction variable.
+Value LoopRewriter::elapsedAfter(OpBuilder &b, Value turns) {
+  Type type = p.loop.getInductionVar().getType();
+  if (type != b.getI32Type())
+    turns = isa<IndexType>(type) ? arith::IndexCastOp::create(b, loc, type, turns).getResult()
+                                 : arith::ExtSIOp::create(b, loc, type, turns).getResult();
+  return arith::MulIOp::create(b, loc, turns, p.loop.getStep());
+}
+
+/// Starts the copies of the first `stages - 1` iterations, or of all (hasSlotsForAll). Returns the
+/// number of iterations' elements that copies of the loop are ahead; `carried` becomes what the
+/// iteration that the first of these are for starts from.
+Value LoopRewriter::prologue(OpBuilder &b, SmallVector<Value> &carried) {
+  Type i32 = b.getI32Type();
+  Value last = constant(b, i32, p.stages - 1);
+  auto first = scf::ForOp::create(b, loc, constant(b, i32, 0), last, constant(b, i32, 1), carried);
+  first->setAttr(cta::kPrologueAttr, b.getUnitAttr());
+  OpBuilder in = OpBuilder::atBlockBegin(first.getBody());
+  IRMapping map;
+  copyFirst(in, first.getRegionIterArgs(), first.getInductionVar(), map);
+  cta::AsyncCommitOp::create(in, loc);
+  SmallVector<Value> next;
+  for (unsigned index : p.carried)
+    next.push_back(map.lookupOrDefault(p.loop.getYieldedValues()[index]));
+  if (!next.empty()) // else the builder has made the yield
+    scf::YieldOp::create(in, loc, next);
+  carried.assign(first.getResults().begin(), first.getResults().end());
+  if (hasSlotsForAll()) {
+    IRMapping behind;
+    copyFirst(b, carried, last, behind);
+    cta::AsyncCommitOp::create(b, loc);
+  }
+  return elapsedAfter(b, last);
+}
+
+/// Products read `slot` in the order that `trans` wanted.
+static void readTurned(TransOp trans, Value slot) {
+  for (Operation *stage : llvm::make_early_inc_range(trans->getUsers())) {
+    for (OpOperand &use : llvm::make_early_inc_range(stage->getUses())) {
+      auto dot = cast<cta::WarpgroupDotOp>(use.getOwner());
+      if (use.getOperandNumber() == 0)
+        dot.setATurned(!dot.getATurned());
+      else
+        dot.setBTurned(!dot.getBTurned());
+      use.set(slot);
+    }
+    stage->erase();
+  }
+  trans.erase();
+}
+
+/// What conversions behind `trans` give is read of `slot` where they want it.
+static void readTransposed(TransOp trans, Value slot) {
+  auto block = cast<RankedTensorType>(trans.getSrc().getType());
+  for (Operation *user : llvm::make_early_inc_range(trans->getUsers())) {
+    auto convert = dyn_cast<cta::ConvertLayoutOp>(user);
+    if (!convert)
+      continue;
+    OpBuilder at(convert);
+    auto holders = cta::LayoutAttr::get(at.getContext(),
+                                        operandLayoutFor(trans, cta::getLayout(convert.getType())));
+    auto read = RankedTensorType::get(block.getShape(), block.getElementType(), holders);
+    convert.getResult().replaceAllUsesWith(
+        TransOp::create(at, convert.getLoc(), cast<RankedTensorType>(convert.getType()),
+                        cta::ReadOp::create(at, convert.getLoc(), read, slot), trans.getOrder()));
+    convert.erase();
+  }
+  if (trans.use_empty())
+    trans.erase();
+}
+
+/// What users find instead of the loaded block: `slot`, or what they read of it.
+void LoopRewriter::use(Copy &c, Value slot) {
+  bool isWhole = readsZerosOutside(c.load);
+  DenseSet<Operation *> turned; // as long as all users are there
+  for (Operation *user : c.value.getUsers())
+    if (auto trans = dyn_cast<TransOp>(user); trans && c.isReadTurned(trans))
+      turned.insert(trans);
+  for (Operation *user : llvm::make_early_inc_range(c.value.getUsers())) {
+    OpBuilder at(user);
+    auto stage = dyn_cast<cta::StageOp>(user);
+    auto trans = dyn_cast<TransOp>(user);
+    if (stage && c.isReadInPlace(stage)) {
+      stage.getResult().replaceAllUsesWith(slot);
+      stage.erase();
+    } else if (turned.contains(user)) {
+      readTurned(trans, slot);
+    } else if (trans && isWhole) {
+      readTransposed(trans, slot);
+    } else if (stage) { // to be turned
+      auto type = cast<RankedTensorType>(c.value.getType());
+      unsigned warps = unsigned(cta::getLayout(type).inSize(layout::Dim::warp()));
+      layout::LinearLayout turning =
+          cheapestTurning(c.buffer.getLinearLayout(), stage.getType().getLinearLayout(),
+                          type.getElementType(), warps, targetOf(stage));
+      auto block = RankedTensorType::get(type.getShape(), type.getElementType(),
+                                         cta::LayoutAttr::get(type.getContext(), turning));
+      stage.getSrcMutable().assign(cta::ReadOp::create(at, stage.getLoc(), block, slot));
+    } else if (auto dot = dyn_cast<DotOp>(user); dot && p.multiplied.contains(dot)) {
+      unsigned operand = dot.getA() == c.value ? kDotA : kDotB;
+      auto type = cast<RankedTensorType>(c.value.getType());
+      auto block = RankedTensorType::get(
+          type.getShape(), type.getElementType(),
+          cta::LayoutAttr::get(type.getContext(), multiplyAddLayout(dot, operand)));
+      dot->setOperand(operand, cta::ReadOp::create(at, dot.getLoc(), block, slot));
+    } else if (auto convert = dyn_cast<cta::ConvertLayoutOp>(user); convert && isWhole) {
+      Value read = cta::ReadOp::create(at, convert.getLoc(), convert.getType(), slot);
+      convert.getResult().replaceAllUsesWith(read);
+      convert.erase();
+    }
+  }
+  OpBuilder at(c.load);
+  if (!c.value.use_empty()) {
+    Value read = cta::ReadOp::create(at, c.load.getLoc(), c.value.getType(), slot);
+    if (!readsZerosOutside(c.load))
+      read =
+          arith::SelectOp::create(at, c.load.getLoc(), c.load.getMask(), read, c.load.getOther());
+    c.value.replaceAllUsesWith(read);
+  }
+  for (TransOp trans : llvm::reverse(c.transpositions))
+    trans.erase();
+  c.load.erase();
+}
+
+/// Lets the loop carry values that start from `inits`; what it goes on with is still missing.
+ValueRange LoopRewriter::carry(ValueRange inits) {
+  unsigned old = p.loop.getNumRegionIterArgs();
+  auto attributes = p.loop->getDiscardableAttrDictionary();
+  IRRewriter rewriter(p.loop.getContext());
+  rewriter.setInsertionPoint(p.loop);
+  auto replaced = *p.loop.replaceWithAdditionalYields(
+      rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
+      [](OpBuilder &, Location, ArrayRef<BlockArgument> args) {
+        return SmallVector<Value>(args.begin(), args.end()); // until they are known
+      });
+  p.loop = cast<scf::ForOp>(replaced.getOperation());
+  p.loop->setDiscardableAttrs(attributes);
+  if (p.hasSpare)
+    p.loop->setAttr(cta::kSpareSlotAttr, rewriter.getUnitAttr());
+  return p.loop.getRegionIterArgs().drop_front(old);
+}
+
+/// Starts the copies into the slot `filled` in each iteration: at its top, or where they depend
+/// on loads at `late`. True if any of them does.
+bool LoopRewriter::startCopies(OpBuilder &top, OpBuilder &late, IRMapping &map, Value filled,
+                               Value when) {
+  // Loads of indices too are under way while the products are computed.
+  cloneAhead(top, map, when, [&](Operation *op) {
+    return !p.late.contains(op) ||
+           (isa<LoadOp>(op) && llvm::none_of(op->getOperands(), [&](Value v) {
+              return p.late.contains(v.getDefiningOp());
+            }));
+  });
+  cloneAhead(late, map, when, [&](Operation *op) { return !map.contains(op->getResult(0)); });
+  bool anyLate = false;
+  for (Copy &c : p.copies) {
+    anyLate |= isLate(c);
+    copy(isLate(c) ? late : top, map, c, filled, when);
+  }
+  return anyLate;
+}
+
+/// Where copies start whose addresses depend on loads of the same turn: at its end, when these have
+/// arrived. Copies of the very next turn would come under nothing then: they start behind the first
+/// product, under which the addresses arrive, and under what is left to compute.
+OpBuilder LoopRewriter::behindIndices() {
+  Block &body = *p.loop.getBody();
+  auto isProduct = llvm::IsaPred<DotOp, cta::WarpgroupDotOp>;
+  auto product = llvm::find_if(body, [&](Operation &op) { return isProduct(&op); });
+  OpBuilder b(body.getTerminator());
+  if (p.stages == 2 && product != body.end())
+    b.setInsertionPointAfter(&*product);
+  return b;
+}
+
+void LoopRewriter::run() {
+  OpBuilder b(p.loop);
+  Type i32 = b.getI32Type();
+  bool isForProducts = false;
+  for (Copy &c : p.copies) {
+    c.slots = cta::SlotsOp::create(b, c.load.getLoc(), c.buffer, uint32_t(p.slots()));
+    isForProducts |= c.isReadInPlace();
+  }
+  SmallVector<Value> inits;
+  for (unsigned index : p.carried)
+    inits.push_back(p.loop.getInitArgs()[index]);
+  Value elapsed = prologue(b, inits);
+  Value end = endLess(
+      b, elapsed, constant(b, i32, p.stages - 1)); // one past the last iteration that starts copies
+  inits.append({constant(b, i32, 0), constant(b, i32, p.stages - 1)}); // read, filled
+
+  unsigned old = p.loop.getNumRegionIterArgs();
+  ValueRange added = carry(inits);
+  Value used = added[p.carried.size()], filled = added[p.carried.size() + 1];
+
+  // 1. At the top: wait, then fill the slot that the iteration before has read.
+  OpBuilder top = OpBuilder::atBlockBegin(p.loop.getBody());
+  // Groups that may be under way: those of later iterations. Each iteration commits one.
+  int32_t later = hasSlotsForAll() ? p.stages - 1 : p.stages - 2;
+  cta::AsyncWaitOp::create(top, loc, uint32_t(later), isForProducts);
+  IRMapping map;
+  Value when = compare(top, arith::CmpIPredicate::slt, p.loop.getInductionVar(), end);
+  map.map(p.loop.getInductionVar(),
+          arith::AddIOp::create(top, loc, p.loop.getInductionVar(), elapsed).getResult());
+  for (auto [arg, index] : llvm::zip(added, p.carried))
+    map.map(p.loop.getRegionIterArg(index), arg);
+  Operation *yield = p.loop.getBody()->getTerminator();
+  OpBuilder bottom(yield), late = behindIndices();
+  bool anyLate = !hasSlotsForAll() && startCopies(top, late, map, filled, when);
+  cta::AsyncCommitOp::create(anyLate ? late : top, loc);
+
+  // 2. What is carried on.
+  for (auto [i, index] : llvm::enumerate(p.carried))
+    yield->setOperand(old + i, map.lookupOrDefault(p.loop.getYieldedValues()[index]));
+  auto after = [&](Value slot) -> Value {
+    Value next = arith::AddIOp::create(bottom, loc, slot, constant(bottom, i32, 1));
+    Value wraps = compare(bottom, arith::CmpIPredicate::eq, next, constant(bottom, i32, p.slots()));
+    return arith::SelectOp::create(bottom, loc, wraps, constant(bottom, i32, 0), next);
+  };
+  yield->setOperand(old + p.carried.size(), after(used));
+  yield->setOperand(old + p.carried.size() + 1, p.hasSpare ? after(filled) : used);
+
+  // 3. What is used.
+  for (Copy &c : p.copies) {
+    OpBuilder at(c.load);
+    use(c, cta::SlotOp::create(at, c.load.getLoc(), c.buffer, c.slots, used));
+  }
+}
+
+void tile::startAhead(Pipeline &p) { LoopRewriter(p).run(); }

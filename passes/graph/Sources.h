@@ -1,0 +1,15 @@
+//===- Sources.h - what values of a graph are computed of -----------------===//
+#ifndef TILE_PASSES_GRAPH_SOURCES_H
+#define TILE_PASSES_GRAPH_SOURCES_H
+
+#include "mlir/IR/Operation.h"
+
+namespace tile::graph {
+
+/// Visits `values` and what they are computed of, each value once, those without an operation,
+/// too. Behind a value it goes on with the operands of its operation, if `goesOn` says so of it.
+void visitSources(llvm::ArrayRef<mlir::Value> values, llvm::function_ref<bool(mlir::Value)> goesOn);
+
+} // namespace tile::graph
+
+#endif // TILE_PASSES_GRAPH_SOURCES_H
