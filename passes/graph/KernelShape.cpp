@@ -1,6 +1,7 @@
 //===- KernelShape.cpp - a group of operations as rows and columns --------===//
 #include "passes/graph/KernelShape.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/graph/GraphPasses.h"
 #include "passes/graph/Sources.h"
 
 using namespace mlir;
@@ -32,6 +33,7 @@ private:
   void collectSizes();
   void shapeRows();
   void shapeProduct(ArrayRef<Operation *> ops);
+  void keepReadsApart();
   KernelShape operand(OpOperand &use, ArrayRef<Dims> rows, ArrayRef<Dims> columns,
                       ArrayRef<Operation *> known = {});
   void shapeChain(ProductShape &made, ArrayRef<Dims> rows, ArrayRef<Dims> inner);
@@ -282,6 +284,18 @@ void Shaper::shapeChain(ProductShape &made, ArrayRef<Dims> rows, ArrayRef<Dims> 
   made.chain = std::move(chain);
 }
 
+/// Where a result takes the place of what is read, a thread reads only what it stores: of a
+/// product with one row or column all threads of a block would read it, some when it is written.
+/// As a block that has rows and columns only the first of them is there.
+void Shaper::keepReadsApart() {
+  if (!shape.op->hasAttr(kInPlaceAttr))
+    return;
+  for (Access &load : shape.loads) {
+    load.hasRow |= shape.rows.back().isConstant(1);
+    load.hasColumn |= shape.columns.back().isConstant(1);
+  }
+}
+
 void Shaper::shapeProduct(ArrayRef<Operation *> ops) {
   const Space &space = shape.space;
   SmallVector<Dims> programs, rows, columns = {{}}, inner = {{unsigned(space.inner)}};
@@ -327,6 +341,7 @@ void Shaper::shapeProduct(ArrayRef<Operation *> ops) {
   shape.indices.clear();
   findLoads(shape, behind);
   setDims(shape, rows, columns);
+  keepReadsApart();
   for (Operation *op : known)
     shape.forms[op->getResult(0)] = formOfKnown(op);
   findForms(shape, behind);

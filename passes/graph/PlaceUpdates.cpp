@@ -62,6 +62,11 @@ static std::string hazardInside(KernelOp kernel, unsigned output, BlockArgument 
     if (read == space->uses.end() || read->second != own)
       return formatted("{} reads it in another order than it is written", spelled(use.getOwner()));
   }
+  // Threads that have multiplied do not wait for those that still read.
+  for (MatmulOp product : space->products)
+    if (dependsOn(product.getResult(), old))
+      return formatted("{} is of it, and its threads read what one of them writes",
+                       spelled(product));
   if (!dependsOn(value, old))
     return "what else the kernel computes of it could be read too late";
   // Long rows are gone through several times; the last time is behind all reductions.

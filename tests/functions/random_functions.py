@@ -41,7 +41,8 @@ class Function:
         self.rng = random.Random(seed)
         self.name = f"f{seed}"
         self.lines, self.values = [], []
-        shapes = [("M", "N"), ("M", "1"), ("N",), ("1",), ("B", "M", "N"), ("B", "1", "N"), ("N", "M")]
+        shapes = [("M", "N"), ("M", "1"), ("N",), ("1",), ("B", "M", "N"), ("B", "1", "N"), ("N", "M"),
+                  ("1", "N"), ("N", "1"), ("1", "1"), ("M",), ("N", "N"), ("M", "B", "N"), ()]
         self.parameters = [("x", ("M", "N"))]
         for i in range(self.rng.randint(0, 3)):
             self.parameters.append((f"p{i}", self.rng.choice(shapes)))
@@ -244,10 +245,33 @@ class Function:
     def update(self):
         """A parameter gets other values; what is returned was computed before, or is read again."""
         p, shape = self.rng.choice(self.parameters)
+        if self.rng.random() < 0.5 and self.update_by_product(p, shape):
+            return
         known = self.parameters if self.updates else self.values  # others may be views of what was written
         fits = [v for v, s in known if broadcast(shape, s) == shape]
         form = self.rng.choice(["{}[:] = tile.tanh({})", "{} += {} * 0.5", "{} *= tile.sigmoid({})", "{}[...] = {}"])
+        if not shape:  # no index goes into it
+            form = form.replace("[:]", "[...]")
         self.updates.append("    " + form.format(p, self.rng.choice(fits)))
+
+    def update_by_product(self, p, shape):
+        """Of a product and what was there before: false if no product has that shape."""
+        known = self.parameters if self.updates else self.values
+        for (x, a), (y, b) in self.rng.sample([(v, w) for v in known for w in known], len(known) ** 2):
+            if not a or not b or (b[0] if len(b) == 1 else b[-2]) != a[-1]:
+                continue
+            batch = broadcast(a[:-2], b[:-2])
+            if batch is None:
+                continue
+            if broadcast(shape, batch + a[-2:-1] + (b[-1:] if len(b) > 1 else ())) != shape:
+                continue
+            forms = ["{p} += ({x} @ {y}) * 0.05", "{p}[...] += {x} @ {y} * 0.1", "{p} -= tile.tanh({x} @ {y})",
+                     "{p}[...] = {p} * 0.5 + ({x} @ {y}) * 0.1", "{p} *= tile.sigmoid({x} @ {y} + {p})"]
+            if broadcast(a, shape) == a:
+                forms.append("{p} += ({x} * {p}) @ {y} * 0.05")
+            self.updates.append("    " + self.rng.choice(forms).format(p=p, x=x, y=y))
+            return True
+        return False
 
     def view(self):
         x, shape = self.pick()
@@ -291,6 +315,20 @@ class Function:
             [f"    {name}[{colons}1:] = {x}[{colons}:-1]", f"    {name}[{colons}-1] *= 2"],
             [f"    {name}[{colons}-1:] = 0"]])
 
+    def argument(self, shape):
+        """An array without gaps, or another order or a part of one."""
+        made = lambda sizes: f"tile.randn(({''.join(f'{n}, ' for n in sizes)}))"
+        which = self.rng.choice(["whole", "whole", "turned", "part", "step"])
+        if not shape:
+            return "tile.randn(1)[0]"
+        if which == "turned":
+            order = self.rng.sample(range(len(shape)), len(shape))
+            back = ", ".join(str(order.index(i)) for i in range(len(shape)))
+            return f"{made([shape[i] for i in order])}.permute({back})"
+        if which == "part":
+            return f"{made([n + 2 for n in shape])}[{', '.join(f'1:{n + 1}' for n in shape)}]"
+        return f"{made(shape + [2])}[..., 0]" if which == "step" else made(shape)
+
     def text(self):
         parameters = ", ".join(f'{n}: tensor["{", ".join(s)}"]' for n, s in self.parameters)
         body = "\n".join(self.lines)
@@ -299,13 +337,12 @@ class Function:
             kept = ", ".join(f"r{i}" for i in range(len(self.results)))
             body += "".join(f"\n    r{i} = 0 + {n}" for i, (n, _) in enumerate(self.results))
             body = "\n".join([body] + self.updates)
-            results = f"{kept}, {self.updates[-1].split()[0].removesuffix('[:]').removesuffix('[...]')} * 2"
+            results = f"{kept}, {self.updates[-1].split()[0].split('[')[0]} * 2"
         sizes = [{d: self.rng.choice(SIZES[:4] if d == "B" else SIZES) for d in "BMN"} for _ in range(2)]
         tests = ""
         for i, size in enumerate(sizes):
-            def shape(dims):
-                return "(" + "".join(f"{1 if d == '1' else size[d]}, " for d in dims) + ")"
-            arguments = ", ".join(f"tile.randn({shape(s)})" for _, s in self.parameters)
+            numbers = [[1 if d == "1" else size[d] for d in s] for _, s in self.parameters]
+            arguments = ", ".join(self.argument(n) for n in numbers)
             tests += f"""
 
 @tile.test

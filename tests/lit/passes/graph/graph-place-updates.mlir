@@ -89,3 +89,15 @@ func.func @exchanged(%w: !graph.tensor<"N", f32>, %x: !graph.tensor<"N", f32>) -
   %n = graph.map exp(%x) : (!graph.tensor<"N", f32>) -> !graph.tensor<"N", f32>
   return %y, %n : !graph.tensor<"N", f32>, !graph.tensor<"N", f32>
 }
+
+// -----
+
+// All threads multiply by what one of them writes.
+// CHECK-LABEL: @scaled_operand
+// CHECK: graph.kernel "scaled_operand_update_0"{{.*}}update of `w` not in place: `matmul` in line {{[0-9]+}} is of it, and its threads read what one of them writes
+func.func @scaled_operand(%w: !graph.tensor<"M, 1", f32> {graph.name = "w"}, %a: !graph.tensor<"M, K", f32>, %b: !graph.tensor<"K, 1", f32>) -> !graph.tensor<"M, 1", f32> attributes {graph.updates = array<i64: 0>} {
+  %s = graph.map mul(%a, %w) : (!graph.tensor<"M, K", f32>, !graph.tensor<"M, 1", f32>) -> !graph.tensor<"M, K", f32>
+  %p = graph.matmul %s, %b : !graph.tensor<"M, K", f32>, !graph.tensor<"K, 1", f32> -> !graph.tensor<"M, 1", f32>
+  %n = graph.map add(%w, %p) : (!graph.tensor<"M, 1", f32>, !graph.tensor<"M, 1", f32>) -> !graph.tensor<"M, 1", f32>
+  return %n : !graph.tensor<"M, 1", f32>
+}

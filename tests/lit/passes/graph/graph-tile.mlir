@@ -186,3 +186,15 @@ func.func @from_the_end(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N",
   %s = graph.scan sum %x 1 {reverse} : !graph.tensor<"M, N", f32>
   return %s : !graph.tensor<"M, N", f32>
 }
+
+// What is written where it was read is read by the thread that writes it: of a block that has
+// rows, the first, not by all that hold the line.
+// ROWS-LABEL: func.func @one_row_added(
+// ROWS: scf.yield
+// ROWS: tile.load {{.*}} : tensor<16x128x!tile.ptr<f32>>
+// ROWS: tile.store {{.*}} : tensor<16x128x!tile.ptr<f32>>
+func.func @one_row_added(%y: !graph.tensor<"1, N", f32>, %x: !graph.tensor<"1, K", f32>, %w: !graph.tensor<"K, N", f32>) -> !graph.tensor<"1, N", f32> attributes {graph.updates = array<i64: 0>} {
+  %p = graph.matmul %x, %w : !graph.tensor<"1, K", f32>, !graph.tensor<"K, N", f32> -> !graph.tensor<"1, N", f32>
+  %s = graph.map add(%y, %p) : (!graph.tensor<"1, N", f32>, !graph.tensor<"1, N", f32>) -> !graph.tensor<"1, N", f32>
+  return %s : !graph.tensor<"1, N", f32>
+}
