@@ -3,6 +3,7 @@
 #define TILE_TARGET_WARPROLES_H
 
 #include "llvm/ADT/StringRef.h"
+#include <string>
 
 namespace tile {
 
@@ -27,6 +28,9 @@ inline bool isFree(WarpRoles roles) {
 llvm::StringRef nameOf(WarpRoles roles);
 /// False if there are no such roles.
 bool readWarpRoles(llvm::StringRef text, WarpRoles &roles);
+/// The rest of a message about `warps`, which are several warpgroups but no power of two: how as
+/// many share what they copy. Empty for all others.
+std::string insteadOfWarps(int64_t warps);
 
 } // namespace tile
 

@@ -221,7 +221,8 @@ private:
       ++loopsPipelined;
       loadsCopied += p.copies.size();
       spareSlots += p.hasSpare;
-      startAhead(p);
+      SmallVector<LoadOp> indices = startAhead(p);
+      p.loop = loadTurnAhead(p.loop, indices);
       loadTurnAhead(p.loop, scalars);
     }
   }

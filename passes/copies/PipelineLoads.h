@@ -65,8 +65,9 @@ bool hasProducts(mlir::scf::ForOp loop);
 std::optional<Pipeline> planPipeline(mlir::scf::ForOp loop, int32_t stages, bool onlyForProducts);
 
 /// Rewrites the loop: what is copied is so `p.stages - 1` iterations before it is used. `p.loop`
-/// becomes the loop that carries the slots.
-void startAhead(Pipeline &p);
+/// becomes the loop that carries the slots. Gives the loads of single numbers in each turn that the
+/// copies right behind a product wait for: they want to be loaded a turn ahead.
+llvm::SmallVector<LoadOp> startAhead(Pipeline &p);
 
 } // namespace tile
 

@@ -16,6 +16,7 @@
 #include "passes/copies/CopiesAhead.h"
 #include "passes/copies/CopyHints.h"
 #include "passes/copies/PipelineLoads.h"
+#include "passes/copies/ScalarsAhead.h"
 #include "passes/copies/SpreadCopies.h"
 #include "passes/facts/NonNegative.h"
 #include "passes/facts/PointerRoots.h"
@@ -32,6 +33,8 @@ class LoopRewriter {
 public:
   explicit LoopRewriter(Pipeline &p) : p(p), loc(p.loop.getLoc()) {}
   void run();
+  /// Loads of single numbers in each turn that the copies right behind a product wait for.
+  ArrayRef<LoadOp> loadedIndices() const { return indices; }
 
 private:
   using Filter = llvm::function_ref<bool(Operation *)>;
@@ -64,9 +67,12 @@ private:
   }
   /// The mask (null: none) where `when` is true.
   Value restricted(OpBuilder &b, Value mask, Type like, Value when);
+  /// Whether copies of the very next turn start behind a product.
+  bool startsBehindProduct() const;
 
   Pipeline &p;
   Location loc;
+  SmallVector<LoadOp> indices;
 };
 } // namespace
 
@@ -320,6 +326,10 @@ bool LoopRewriter::startCopies(OpBuilder &top, OpBuilder &late, IRMapping &map, 
             }));
   });
   cloneAhead(late, map, when, [&](Operation *op) { return !map.contains(op->getResult(0)); });
+  if (startsBehindProduct())
+    for (LoadOp load : llvm::reverse(scalarsAhead(p.loop))) // what others need comes behind them
+      if (p.ahead.contains(load))
+        indices.push_back(map.lookup(load.getResult()).getDefiningOp<LoadOp>());
   bool anyLate = false;
   for (Copy &c : p.copies) {
     anyLate |= isLate(c);
@@ -328,18 +338,26 @@ bool LoopRewriter::startCopies(OpBuilder &top, OpBuilder &late, IRMapping &map, 
   return anyLate;
 }
 
+/// The first product in the body of `loop` itself, if any.
+static Operation *firstProduct(scf::ForOp loop) {
+  for (Operation &op : *loop.getBody())
+    if (isa<DotOp, cta::WarpgroupDotOp>(op))
+      return &op;
+  return nullptr;
+}
+
 /// Where copies start whose addresses depend on loads of the same turn: at its end, when these have
 /// arrived. Copies of the very next turn would come under nothing then: they start behind the first
-/// product, under which the addresses arrive, and under what is left to compute.
+/// product, under which the addresses arrive, and under what is left to compute. There they wait
+/// for nothing where single numbers say where to copy from, which are loaded in the turn before.
 OpBuilder LoopRewriter::behindIndices() {
-  Block &body = *p.loop.getBody();
-  auto isProduct = llvm::IsaPred<DotOp, cta::WarpgroupDotOp>;
-  auto product = llvm::find_if(body, [&](Operation &op) { return isProduct(&op); });
-  OpBuilder b(body.getTerminator());
-  if (p.stages == 2 && product != body.end())
-    b.setInsertionPointAfter(&*product);
+  OpBuilder b(p.loop.getBody()->getTerminator());
+  if (startsBehindProduct())
+    b.setInsertionPointAfter(firstProduct(p.loop));
   return b;
 }
+
+bool LoopRewriter::startsBehindProduct() const { return p.stages == 2 && firstProduct(p.loop); }
 
 void LoopRewriter::run() {
   OpBuilder b(p.loop);
@@ -395,4 +413,8 @@ void LoopRewriter::run() {
   }
 }
 
-void tile::startAhead(Pipeline &p) { LoopRewriter(p).run(); }
+SmallVector<LoadOp> tile::startAhead(Pipeline &p) {
+  LoopRewriter rewriter(p);
+  rewriter.run();
+  return SmallVector<LoadOp>(rewriter.loadedIndices());
+}

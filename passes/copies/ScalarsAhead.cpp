@@ -81,8 +81,10 @@ static scf::ForOp loadTurnAhead(scf::ForOp loop, LoadOp load) {
   Value any = arith::CmpIOp::create(front, loc, arith::CmpIPredicate::slt, loop.getLowerBound(),
                                     loop.getUpperBound());
   cloneSlice(front, loop, *slice, first, any);
-  // 2. For the next turn, at the top of each.
+  // 2. For the next turn, at the top of each: behind a wait, whose fence would wait for it, too.
   OpBuilder top = OpBuilder::atBlockBegin(loop.getBody());
+  if (auto wait = dyn_cast<cta::AsyncWaitOp>(loop.getBody()->front()))
+    top.setInsertionPointAfter(wait);
   Value index = loop.getInductionVar(), step = loop.getStep();
   // The distance to the end, which is above zero, may need all bits.
   Value rest = arith::SubIOp::create(top, loc, loop.getUpperBound(), index);

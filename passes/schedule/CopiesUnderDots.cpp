@@ -12,7 +12,8 @@
 //
 // The slot that is filled is another than the product reads. The result takes the registers of
 // the sum that it adds to, which lives through the copies in either order; a product that starts
-// from zero would need its own.
+// from zero would need its own. Where copies stand behind a product already, as those do that
+// a loaded number says the place of, nothing moves but the wait.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/schedule/CopiesUnderDots.h"
@@ -105,20 +106,46 @@ void tile::waitBehindCopies(cta::WarpgroupWaitOp wait) {
     wait->moveAfter(last);
 }
 
+/// Whether `operand` stays in shared memory as long as the turn lasts.
+static bool staysInTurn(Value operand, scf::ForOp loop) {
+  return isa<cta::BufferType>(operand.getType()) &&
+         (operand.getDefiningOp<cta::SlotOp>() || loop.isDefinedOutsideOfLoop(operand));
+}
+
+/// Whether copies stand between `dot` and the first `use` of its result, and nothing that another
+/// product or others that copy wait for.
+static bool isBeforeCopies(cta::WarpgroupDotOp dot, Operation *use, scf::ForOp loop) {
+  bool hasCopies = false;
+  for (Operation *op = dot->getNextNode(); op != use; op = op->getNextNode()) {
+    if (isa<cta::WarpgroupDotOp, cta::RingReleaseOp>(op) || op->getNumRegions() != 0)
+      return false;
+    hasCopies |= isa<cta::AsyncCopyOp>(op);
+  }
+  return hasCopies && staysInTurn(dot.getA(), loop) && staysInTurn(dot.getB(), loop);
+}
+
+static void waitInFrontOf(Operation *place, cta::WarpgroupDotOp dot) {
+  OpBuilder b(place);
+  dot.setInFlight(true);
+  auto done = cta::WarpgroupWaitOp::create(b, dot.getLoc(), dot.getType(), dot);
+  dot.getResult().replaceAllUsesExcept(done.getResult(), done);
+}
+
 bool tile::issueCopiesUnderDots(scf::ForOp loop) {
   SmallVector<cta::WarpgroupDotOp> dots = plainProducts(loop);
   if (dots.empty() || loop->getParentOfType<cta::RolesOp>())
     return false;
   cta::WarpgroupDotOp dot = dots.front();
+  if (Operation *use = firstUseOf(dot); isBeforeCopies(dot, use, loop)) {
+    waitInFrontOf(use, dot);
+    return true;
+  }
   auto sum = dyn_cast<BlockArgument>(dot.getAcc());
   if (!sum || sum.getOwner() != loop.getBody() || !sum.hasOneUse())
     return false;
   Operation *next = dot->getNextNode();
   if (!issueBeforeCopies(dot))
     return false;
-  OpBuilder b(dots.size() == 1 ? firstUseOf(dot) : next);
-  dot.setInFlight(true);
-  auto done = cta::WarpgroupWaitOp::create(b, dot.getLoc(), dot.getType(), dot);
-  dot.getResult().replaceAllUsesExcept(done.getResult(), done);
+  waitInFrontOf(dots.size() == 1 ? firstUseOf(dot) : next, dot);
   return true;
 }

@@ -223,8 +223,8 @@ llvm::Expected<CompileOptions> capi::convertOptions(const tile_compile_options *
   // What the compiler takes for granted; the rest it checks itself.
   auto isPowerOfTwo = [](int32_t value) { return value > 0 && (value & (value - 1)) == 0; };
   if (!isPowerOfTwo(chosen.num_warps) || chosen.num_warps > 32)
-    return invalid(
-        formatted("`num_warps` is {}: 1, 2, 4, 8, 16 and 32 are possible", chosen.num_warps));
+    return invalid(formatted("`num_warps` is {}: 1, 2, 4, 8, 16 and 32 are possible{}",
+                             chosen.num_warps, insteadOfWarps(chosen.num_warps)));
   if (!isPowerOfTwo(chosen.num_ctas) || chosen.num_ctas > 8)
     return invalid(formatted("`num_ctas` is {}: 1, 2, 4 and 8 are possible", chosen.num_ctas));
   if (chosen.num_stages < 0 || chosen.num_stages > 32)

@@ -25,7 +25,8 @@ static std::unique_ptr<EvalError> setOption(StringRef name, const PyValue &value
   auto integer = [&](auto &option, auto isPossible, StringRef what) -> std::unique_ptr<EvalError> {
     std::optional<int64_t> number = value.toInt64();
     if (!number || !isPossible(*number))
-      return fail(formatted("`{}` must be {}, got {}", name, what, eval::repr(value)));
+      return fail(formatted("`{}` must be {}, got {}{}", name, what, eval::repr(value),
+                            name == "num_warps" && number ? insteadOfWarps(*number) : ""));
     option = *number;
     return nullptr;
   };

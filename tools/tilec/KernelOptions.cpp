@@ -146,8 +146,8 @@ std::string tilec::checkKernelOptions(CompileOptions &compile) {
   if (std::string problem = resolveTargetOption(compile.target); !problem.empty())
     return problem;
   if (!llvm::isPowerOf2_32(compile.numWarps))
-    return formatted("option `--num-warps`: expected a power of two, got `{}`",
-                     llvm::itostr(compile.numWarps));
+    return formatted("option `--num-warps`: expected a power of two, got `{}`{}",
+                     llvm::itostr(compile.numWarps), tile::insteadOfWarps(compile.numWarps));
   if (!llvm::isPowerOf2_32(compile.numCtas))
     return formatted("option `--num-ctas`: expected a power of two, got `{}`",
                      llvm::itostr(compile.numCtas));

@@ -153,6 +153,9 @@ TEST(Launch, OptionsThatNoDeviceHasAreErrorsOnAll) {
   for (auto [option, message] : {
            std::pair("num_ctas=3", "`num_ctas` must be 1, 2, 4 or 8, got 3"),
            {"num_warps=3", "`num_warps` must be 1, 2, 4, 8, 16 or 32, got 3"},
+           {"num_warps=12",
+            "or 32, got 12; 3 warpgroups that share what they copy are programs of 4 "
+            "warps, with 64 rows each in place of 192"},
            {"num_warps=64", "`num_warps` must be 1, 2, 4, 8, 16 or 32, got 64"},
            {"num_stages=-1", "`num_stages` must be from 0 to 32 or \"auto\", got -1"},
            {"maxnreg=300", "`maxnreg` must be from 16 to 255, got 300"},

@@ -175,6 +175,9 @@ TEST_F(CApi, BadCalls) {
   options.num_warps = 3;
   EXPECT_EQ(compile("fine", &kernel, &options), TILE_INVALID_ARGUMENT);
   EXPECT_THAT(tile_last_error(), HasSubstr("`num_warps` is 3: 1, 2, 4, 8, 16 and 32"));
+  options.num_warps = 12;
+  EXPECT_EQ(compile("fine", &kernel, &options), TILE_INVALID_ARGUMENT);
+  EXPECT_THAT(tile_last_error(), HasSubstr("possible; 3 warpgroups that share what they copy"));
   tile_compile_options_init(&options);
   options.num_constexprs = 2;
   EXPECT_EQ(compile("fine", &kernel, &options), TILE_INVALID_ARGUMENT);

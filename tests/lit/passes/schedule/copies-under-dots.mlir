@@ -84,4 +84,51 @@ func.func @no_sum(%n: i32, %z: !sum, %f: !sum, %p: !ptrs, %q: tensor<64x64x!tile
   tile.store %q, %r : tensor<64x64x!tile.ptr<f32>, #acc>
   return
 }
+// Copies that stand behind a product, which their addresses came under, stay there: the product runs on under them.
+// Not one whose operand is written in the turn: its place may be another's as soon as it has been read.
+// CHECK-LABEL: func.func @behind
+// CHECK: scf.for
+// CHECK:   %[[C:.*]] = cta.warpgroup_dot %{{.*}} in_flight
+// CHECK-NEXT: cta.slot
+// CHECK-NEXT: cta.async_copy
+// CHECK-NEXT: cta.async_commit
+// CHECK-NEXT: %[[DONE:.*]] = cta.warpgroup_wait %[[C]]
+// CHECK-NEXT: arith.mulf %[[DONE]]
+// CHECK-LABEL: func.func @staged
+// CHECK-NOT: in_flight
+func.func @behind(%n: i32, %z: !sum, %f: !sum, %p: !ptrs, %q: tensor<64x64x!tile.ptr<f32>, #acc>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %s = cta.slots {count = 2 : i32} : !tile
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %z) -> (!sum) : i32 {
+    cta.async_wait 0 for_products
+    %a = cta.slot %s[%i] : !tile
+    %d = cta.warpgroup_dot %a, %a, %f : !tile, !tile, !sum
+    %to = cta.slot %s[%c1] : !tile
+    cta.async_copy %p to %to vector 8 : !ptrs, !tile
+    cta.async_commit
+    %e = arith.mulf %d, %acc : !sum
+    scf.yield %e : !sum
+  }
+  tile.store %q, %r : tensor<64x64x!tile.ptr<f32>, #acc>
+  return
+}
+func.func @staged(%n: i32, %z: !sum, %f: !sum, %p: !ptrs, %w: tensor<64x64xf16, #copy>, %q: tensor<64x64x!tile.ptr<f32>, #acc>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %s = cta.slots {count = 2 : i32} : !tile
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %z) -> (!sum) : i32 {
+    cta.async_wait 0 for_products
+    %b = cta.stage %w : tensor<64x64xf16, #copy> -> !tile
+    %a = cta.slot %s[%i] : !tile
+    %d = cta.warpgroup_dot %a, %b, %f : !tile, !tile, !sum
+    %to = cta.slot %s[%c1] : !tile
+    cta.async_copy %p to %to vector 8 : !ptrs, !tile
+    cta.async_commit
+    %e = arith.mulf %d, %acc : !sum
+    scf.yield %e : !sum
+  }
+  tile.store %q, %r : tensor<64x64x!tile.ptr<f32>, #acc>
+  return
+}
 }
