@@ -151,6 +151,10 @@ static Result argument(Tracer &tracer, StringRef name, const CallArgs &args) {
   Size count(1);
   for (int64_t axis : axes)
     count = count * sizes[axis];
+  std::string text = formatted("`{}` of `{}` elements has no first one", name, count.str());
+  if (count == Size(0))
+    return fail(text, "ValueError");
+  tracer.require(count - Size(1), text);
   Result end = tracer.sizeValue(count);
   Result first =
       index ? tracer.map(MapKind::select, name, {*isBest, *index, *end}) : std::move(index);

@@ -105,6 +105,15 @@ static func::FuncOp buildParameters(Tracer &tracer, const eval::FunctionObject &
   return op;
 }
 
+/// What a function may return in the place of what is no tensor.
+static StringRef insteadOf(const PyValue &value) {
+  if (value.isSequence())
+    return " among them: `return a, *b` takes `b` apart";
+  if (value.toDouble())
+    return ", of which `tile.full(shape, value)` makes one";
+  return "";
+}
+
 static std::unique_ptr<EvalError> buildReturn(Tracer &tracer, func::FuncOp op,
                                               const eval::FunctionObject &function,
                                               const PyValue &result) {
@@ -121,8 +130,8 @@ static std::unique_ptr<EvalError> buildReturn(Tracer &tracer, func::FuncOp op,
   for (const PyValue &value : results) {
     Operand operand;
     if (!value.dynExtension<TensorValue>() || tracer.operand("return", value, operand))
-      return fail(formatted("`{}` must return a tensor or several, got {}", function.name(),
-                            eval::repr(value)));
+      return fail(formatted("`{}` must return a tensor or several, got {}{}", function.name(),
+                            eval::repr(value), insteadOf(value)));
     values.push_back(operand.value);
   }
   SmallVector<int64_t> updates;

@@ -353,6 +353,7 @@ void Fusion::run() {
   }
   nameParts(); // so that kernels which add up the same parts go over the same sizes
   mergeSiblings(/*mayShareNothing=*/true);
+  nameParts(); // of those that became one since
   emit();
 }
 

@@ -225,6 +225,8 @@ template <bool wantMax> static Result argExtremum(const ContextPtr &context, con
   Array out;
   if (auto error = reduction.makeResult(context, Array::Kind::Int, out))
     return error;
+  if (reduction.length == 0)
+    return fail(formatted("`{}` of 0 elements has no first one", context->function), "ValueError");
   for (int64_t i = 0; i < reduction.outer; ++i) {
     int64_t first = i * reduction.length, best = 0;
     auto better = [&](int64_t candidate) {

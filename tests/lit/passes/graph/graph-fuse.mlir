@@ -53,6 +53,22 @@ func.func @parts(%x: !graph.tensor<"M, N", f16>) -> (!graph.tensor<"N", f16>, !g
 
 // -----
 
+// So have those that became one kernel last, because they read the same array.
+// CHECK-LABEL: @parts_of_a_product
+// CHECK: graph.matmul
+// CHECK: graph.kernel "parts_of_a_product_1"
+// CHECK-COUNT-2: graph.partial sum {{.*}} !graph.tensor<"parts.0", f32>
+// CHECK-NOT: parts.1
+func.func @parts_of_a_product(%x: !graph.tensor<"M, K", f32>, %y: !graph.tensor<"K, N", f32>) -> (!graph.tensor<"", f32>, !graph.tensor<"", f32>) {
+  %z = graph.matmul %x, %y : !graph.tensor<"M, K", f32>, !graph.tensor<"K, N", f32> -> !graph.tensor<"M, N", f32>
+  %q = graph.map mul(%z, %z) : (!graph.tensor<"M, N", f32>, !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
+  %s = graph.reduce sum %q [0, 1] : !graph.tensor<"M, N", f32> -> !graph.tensor<"", f32>
+  %t = graph.reduce sum %z [0, 1] : !graph.tensor<"M, N", f32> -> !graph.tensor<"", f32>
+  return %s, %t : !graph.tensor<"", f32>, !graph.tensor<"", f32>
+}
+
+// -----
+
 // A softmax along columns has its columns in hand.
 // CHECK-LABEL: @columns
 // CHECK: graph.kernel "columns"
