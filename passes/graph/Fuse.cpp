@@ -270,7 +270,7 @@ llvm::SmallSetVector<Value, 8> Fusion::arraysOf(const Group &group) const {
   return out;
 }
 
-static SmallVector<std::string> sizesOf(const Space &space) {
+static SmallVector<std::string> namesOfSizes(const Space &space) {
   SmallVector<std::string> sizes;
   for (const Space::Dim &dim : space.dims)
     sizes.push_back((dim.isReduced ? "-" : "") + dim.size.str());
@@ -313,7 +313,8 @@ bool Fusion::areSiblings(Group *pair[2], bool mayShareNothing) const {
     return false;
   std::optional<Space> one = findSpace(pair[0]->ops, reason),
                        other = findSpace(pair[1]->ops, reason);
-  return one && other && sizesOf(*one) == sizesOf(*other) && sizesOf(*one) == sizesOf(*both);
+  return one && other && namesOfSizes(*one) == namesOfSizes(*other) &&
+         namesOfSizes(*one) == namesOfSizes(*both);
 }
 
 /// Merges pairs of kernels until there is none, in order.
