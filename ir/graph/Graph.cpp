@@ -123,9 +123,16 @@ Type tile::graph::promoteTypes(Type a, Type b) {
   unsigned left = a.getIntOrFloatBitWidth(), right = b.getIntOrFloatBitWidth();
   if (isFloat && left == right)
     return left < 16 ? Type(Float16Type::get(a.getContext())) : Float32Type::get(a.getContext());
-  if (left != right)
+  bool isMixed = a.isUnsignedInteger() != b.isUnsignedInteger() && std::min(left, right) > 1;
+  if (isFloat || !isMixed)
     return left > right ? a : b;
-  return a.isUnsignedInteger() ? a : b; // as C does
+  // What has a sign must hold all of what has none, as in NumPy; beyond 64 bits there is nothing.
+  unsigned without = a.isUnsignedInteger() ? left : right, with = left + right - without;
+  if (with > without)
+    return a.isUnsignedInteger() ? b : a;
+  if (without == 64)
+    return a.isUnsignedInteger() ? a : b;
+  return IntegerType::get(a.getContext(), 2 * without);
 }
 
 Type tile::graph::computeType(Type element) {

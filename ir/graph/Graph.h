@@ -44,7 +44,8 @@ bool needsFloat(MapKind kind);
 /// then the dimension, counted from the last.
 std::optional<Sizes> broadcast(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b, unsigned &dim);
 /// The type that operands of an operation are converted to: floats win over integers, the
-/// wider over the narrower, and of f16 and bf16 comes f32.
+/// wider over the narrower, of f16 and bf16 comes f32, and of integers with a sign and without one
+/// what holds both.
 mlir::Type promoteTypes(mlir::Type a, mlir::Type b);
 /// The type in which elements are computed: f32 for narrower floats.
 mlir::Type computeType(mlir::Type element);
