@@ -44,7 +44,10 @@ static const RealFunction2 realFunctions2[] = {
 static Result needReal(StringRef name, const PyValue &value, double &out) {
   std::optional<double> real = value.toDouble();
   if (!real)
-    return fail(formatted("`math.{}` needs a number, got `{}`", name, typeName(value)));
+    return fail(formatted("`math.{}` needs a number, got `{}`{}", name, typeName(value),
+                          typeName(value) == "tensor"
+                              ? "; kernels have functions of tensors in `tl` and `libdevice`"
+                              : ""));
   out = *real;
   return PyValue();
 }

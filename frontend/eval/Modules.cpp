@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/eval/BuiltinTables.h"
+#include "frontend/eval/OtherNames.h"
 #include "text/Format.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/Twine.h"
@@ -238,7 +239,10 @@ static constexpr std::pair<StringRef, StringRef> moduleNames[] = {
 static Result noMember(StringRef module, StringRef name, std::vector<StringRef> candidates) {
   std::string message = formatted("module `{}` has no member `{}`", module, name);
   StringRef near = frontend::nearestName(name, candidates);
-  if (!near.empty())
+  StringRef known = module.starts_with("triton.language") ? inKernels(name) : "";
+  if (!known.empty())
+    message += formatted("; {}", known);
+  else if (!near.empty())
     message += formatted("; did you mean `{}`?", near);
   return fail(message, "AttributeError");
 }

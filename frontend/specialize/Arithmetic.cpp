@@ -5,6 +5,7 @@
 // a cast never runs on more elements than it has to.
 //
 //===----------------------------------------------------------------------===//
+#include "frontend/specialize/BlockPointer.h"
 #include "frontend/specialize/Emitter.h"
 #include "text/Format.h"
 
@@ -126,6 +127,8 @@ PyValue Emitter::binary(BinaryOp op, const PyValue &lhs, const PyValue &rhs) {
   if (isPoison(lhs) || isPoison(rhs))
     return PoisonValue::get();
   const Tensor *a = tensorIn(lhs), *b = tensorIn(rhs);
+  if (isBlockPointer(lhs) || isBlockPointer(rhs))
+    return fail("a block pointer is moved with `p = tl.advance(p, offsets)`");
   if (!a && !b)
     return take(eval::binary(op, lhs, rhs));
   if ((!a && !lhs.isNumber()) || (!b && !rhs.isNumber()))
@@ -227,17 +230,31 @@ Tensor Emitter::compareSame(CompareOp op, const Tensor &lhs, const Tensor &rhs) 
   return {create<arith::CmpIOp>(predicate, lhs.value, rhs.value), DType(Kind::Int1)};
 }
 
+static bool isOne(const PyValue &value) {
+  return value.is(PyValue::Kind::Int) && value.toInt64() == 1;
+}
+
 PyValue Emitter::compare(CompareOp op, const PyValue &lhs, const PyValue &rhs) {
   if (isPoison(lhs) || isPoison(rhs))
     return PoisonValue::get();
-  if (op == CompareOp::Is || op == CompareOp::IsNot)
+  if (op == CompareOp::Is || op == CompareOp::IsNot) {
+    // A run-time value is never the object that a number is, whatever it holds: taken at its word,
+    // the comparison would choose a branch silently. (An argument that is 1 is a number.)
+    for (auto &[one, other] : {std::pair(&lhs, &rhs), std::pair(&rhs, &lhs)})
+      if (tensorIn(*one) && other->isNumber() && !isOne(*other))
+        return fail(formatted("`{}` asks for the same object, which {} and {} never are: compare "
+                              "with `{}`",
+                              ast::spelling(op), describe(*one), describe(*other),
+                              op == CompareOp::Is ? "==" : "!="));
     return PyValue::boolean(eval::identical(lhs, rhs) == (op == CompareOp::Is));
+  }
   const Tensor *a = tensorIn(lhs), *b = tensorIn(rhs);
   if (!a && !b)
     return take(eval::compare(op, lhs, rhs));
   if (op == CompareOp::In || op == CompareOp::NotIn)
-    return fail(formatted("`{}` needs compile-time values, got {}", ast::spelling(op),
-                          describe(a ? lhs : rhs)));
+    return fail(formatted("`{}` needs compile-time values, got {}; compare with each, `(x == 1) | "
+                          "(x == 2)`",
+                          ast::spelling(op), describe(a ? lhs : rhs)));
   if ((!a && !lhs.isNumber()) || (!b && !rhs.isNumber())) {
     // As in Python, a tensor is never equal to None, a string or a dtype.
     if (op == CompareOp::Eq || op == CompareOp::Ne)

@@ -1,4 +1,5 @@
 //===- Calls.cpp - builtins, functions expanded in place ------------------===//
+#include "frontend/eval/OtherNames.h"
 #include "frontend/specialize/BlockPointer.h"
 #include "frontend/specialize/Builtins.h"
 #include "frontend/specialize/Specializer.h"
@@ -89,8 +90,11 @@ PyValue Specializer::callMethod(const PyValue &self, StringRef name, eval::CallA
   const Builtin *builtin = table.findMember(name);
   if (!builtin) {
     StringRef near = frontend::nearestName(name, table.memberNames());
+    StringRef known = eval::inKernels(name);
     return fail(formatted("a tensor has no method `{}`{}", name,
-                          near.empty() ? "" : formatted("; did you mean `{}`?", near)));
+                          !known.empty() ? formatted("; {}", known)
+                          : near.empty() ? ""
+                                         : formatted("; did you mean `{}`?", near)));
   }
   args.prepend(self, selfRange);
   return callBuiltin(*this, *builtin, args, /*isMember=*/true);
@@ -153,7 +157,7 @@ PyValue Specializer::call(const PyValue &callee, const eval::CallArgs &args) {
     if (callee.asClass()->isAggregate)
       return makeObject(callee.asClass(), args);
     unsupported(formatted("objects of class `{}` are not supported in kernels: decorate it with "
-                          "`@triton.language.core._aggregate`, or use a named tuple",
+                          "`@triton.aggregate`, or use a named tuple",
                           callee.asClass()->name));
     return PoisonValue::get();
   case PyValue::Kind::Method:

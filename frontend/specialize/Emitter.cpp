@@ -70,6 +70,15 @@ Diagnostic &Emitter::unsupported(std::string message) {
   return diagnostic;
 }
 
+Diagnostic Emitter::diagnosticHere(std::string message) const {
+  Diagnostic diagnostic;
+  diagnostic.file = place->file;
+  diagnostic.range = place->range;
+  diagnostic.message = std::move(message);
+  addCallChain(place, diagnostic);
+  return diagnostic;
+}
+
 PyValue Emitter::fail(std::string message) {
   error(std::move(message));
   return PoisonValue::get();

@@ -81,6 +81,8 @@ public:
   Diagnostic &error(std::string message);
   Diagnostic &error(SourceRange range, std::string message);
   Diagnostic &unsupported(std::string message);
+  /// The error with its call chain, to be reported later or not at all.
+  Diagnostic diagnosticHere(std::string message) const;
   /// Reports and returns poison.
   PyValue fail(std::string message);
   Tensor poison(std::string message);

@@ -129,6 +129,11 @@ PyValue Specializer::subscript(const PyValue &value, const PyValue &index) {
     return PoisonValue::get();
   if (const Tensor *t = tensorIn(value))
     return indexTensor(*t, index);
+  if (isTensorDescriptor(value))
+    return fail("a tensor descriptor has no elements to index: read a block of it with "
+                "`d.load(offsets)`");
+  if (isBlockPointer(value))
+    return fail("a block pointer cannot be indexed: read its block with `tl.load(p)`");
   eval::CallArgs args;
   args.positional = {index};
   if (std::optional<PyValue> result = callObjectMethod(value, "__getitem__", args))

@@ -1,6 +1,5 @@
 //===- Reduction.cpp - reductions and scans with a combiner ---------------===//
-#include "frontend/specialize/Emitter.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "frontend/specialize/ElementRegion.h"
 #include "text/Format.h"
 
 using namespace mlir;
@@ -18,6 +17,7 @@ bool Emitter::buildCombiner(Region &region, ArrayRef<Tensor> inputs, Combine com
     for (const Tensor &input : inputs)
       side->push_back({block->addArgument(irType(input.type), here), input.type});
   builder.setInsertionPointToStart(block);
+  ElementRegion elements(*this, ElementRegion::Kind::Combiner);
   Tensors combined = combine(left, right);
   if (combined.size() != inputs.size())
     return false; // reported
@@ -33,12 +33,7 @@ bool Emitter::buildCombiner(Region &region, ArrayRef<Tensor> inputs, Combine com
     results.push_back(result.value);
   }
   YieldOp::create(builder, here, results);
-  // What only types were asked of, `(x + tl.zeros((1,), tl.int1)).dtype` say, may be
-  // blocks, which have no place among scalars.
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-  return true;
+  return elements.finish(region);
 }
 
 static bool sameShape(Emitter &e, ArrayRef<Tensor> inputs, int64_t axis) {

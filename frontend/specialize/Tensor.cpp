@@ -1,5 +1,6 @@
 //===- Tensor.cpp - run-time values as Python values ----------------------===//
 #include "frontend/specialize/Tensor.h"
+#include "frontend/eval/OtherNames.h"
 #include "frontend/eval/WorkMeter.h"
 #include "frontend/specialize/BlockPointer.h"
 #include "frontend/specialize/Specializer.h"
@@ -53,7 +54,10 @@ Result TensorValue::length() {
 }
 
 Result TensorValue::iterate(std::vector<PyValue> &) {
-  return eval::fail(formatted("cannot iterate over a tensor ({})", repr()));
+  return eval::fail(formatted("cannot iterate over a tensor ({}): {}", repr(),
+                              tensor.isBlock() ? "functions such as `tl.sum` and `tl.max` work on "
+                                                 "all of a block, `tl.sort` orders it"
+                                               : "count up to it with `range(n)`"));
 }
 
 Result TensorValue::subscript(eval::Evaluator *, const PyValue &index) {
@@ -83,8 +87,11 @@ Result TensorValue::attribute(llvm::StringRef name) {
   if (table.findMember(name))
     return PyValue::method(self(*this), name.str());
   llvm::StringRef near = frontend::nearestName(name, table.memberNames());
+  llvm::StringRef known = eval::inKernels(name);
   return eval::fail(formatted("a tensor has no attribute `{}`{}", name,
-                              near.empty() ? "" : formatted("; did you mean `{}`?", near)),
+                              !known.empty() ? formatted("; {}", known)
+                              : near.empty() ? ""
+                                             : formatted("; did you mean `{}`?", near)),
                     "AttributeError");
 }
 

@@ -141,7 +141,23 @@ LogicalResult Lowering::lowerMap(MapElementwiseOp op) {
   SmallVector<Registers> inputs, results(op.getNumResults(), Registers(count));
   for (Value src : op.getSrcs())
     inputs.push_back(get(src));
+  // Each element is spoken for by one of the threads, and one of the registers, that hold it.
+  auto block = dyn_cast<RankedTensorType>(op.getSrcs()[0].getType());
+  LinearLayout layout = block ? cta::getLayout(block) : LinearLayout();
+  bool speaks =
+      op.getBody()
+          .walk([](Operation *inner) {
+            return isa<AssertOp, PrintOp>(inner) ? WalkResult::interrupt() : WalkResult::advance();
+          })
+          .wasInterrupted();
+  Value owner = speaks ? ownerPredicate(layout) : Value();
+  int32_t copies = 0;
+  for (auto [dim, free] : layout.freeVariableMasks())
+    if (dim == Dim::reg())
+      copies = free;
   for (unsigned first = 0; first < count; first += pack) {
+    if (speaks)
+      speaksForElement = int32_t(first) & copies ? in.i1(false) : owner;
     // A thread with fewer elements than `pack` hands its last one over again.
     auto element = [&](unsigned k) { return std::min(first + k, count - 1); };
     for (auto [s, regs] : llvm::enumerate(inputs))
@@ -154,6 +170,7 @@ LogicalResult Lowering::lowerMap(MapElementwiseOp op) {
       if (first + i % pack < count)
         results[i / pack][first + i % pack] = getScalar(yielded);
   }
+  speaksForElement.reset();
   for (auto [result, regs] : llvm::zip(op.getResults(), results))
     set(result, std::move(regs));
   return success();

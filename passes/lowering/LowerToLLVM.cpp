@@ -144,7 +144,7 @@ LogicalResult Lowering::run() {
 /// minutes to assemble, and its blocks have no room in registers by far.
 static constexpr int64_t kMostInstructions = 1 << 18;
 /// What LLVM's passes over loops take grows with the square of their number.
-static constexpr unsigned kMostLoops = 1024;
+static constexpr unsigned kMostLoops = 256;
 
 /// Of one register, roughly. Functions of the device library are long, those of doubles longer;
 /// what only gives registers other coordinates or another type is no instruction.

@@ -319,6 +319,9 @@ private:
   mlir::Value blockTid;  ///< the thread's number in the block
   mlir::Value tid;       ///< and among those that compute together
   mlir::Value laneId, warpId, uniformWarpId, warpgroupId, groupId, clusterRankId;
+  /// In a function of elements that asserts or prints: whether this thread speaks for the element
+  /// it has, one of those that hold it; null if each does.
+  std::optional<mlir::Value> speaksForElement;
   mlir::Value evictFirst, evictLast; ///< of `policyOf`
   mlir::Value unknownZero;           ///< of `zeroUnknown`
   llvm::DenseMap<mlir::Value, Ring> rings;

@@ -24,7 +24,7 @@ std::string tile::interp::describeLane(int64_t lane, llvm::ArrayRef<int64_t> sha
 
 CheckState::CheckState(Launch &launch, MemoryMap &memory)
     : launch(launch), memory(memory), granule(launch.program->granule),
-      firstEvent(memory.firstEvent()), latest(launch.program->code.size()),
+      firstEvent(memory.firstEvent()), latest(launch.program->numInstructions()),
       overlapWatched(argumentsOverlap()), lanesWatched(launch.program->isAsWritten) {
   racesWatched = launch.grid.count() < 0xffffffffu;
 }

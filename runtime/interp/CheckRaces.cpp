@@ -28,7 +28,7 @@ CheckState::EventId CheckState::eventOf(const Lane &lane) {
     turnStart = firstEvent + EventId(events.size());
   }
   const uint32_t tick = program < ticks.size() ? ticks[program] : 1;
-  const auto place = uint32_t(&lane.i - launch.program->code.data());
+  const uint32_t place = launch.program->indexOf(lane.i);
   EventId &last = latest[place];
   if (last && last >= orderedUpTo && event(last).program == program && event(last).tick == tick)
     return last;
@@ -145,7 +145,7 @@ void CheckState::overlap(const Lane &lane, EventId write) {
   if (e.program != lane.frame.linearId || e.atomic || isAtomic(lane.access) ||
       lane.info.rootPointer == kNone)
     return;
-  const Instruction &other = launch.program->code[e.place];
+  const Instruction &other = launch.program->instruction(e.place);
   const auto &theirs = *static_cast<const AccessInfo *>(other.aux);
   if (theirs.rootPointer == kNone || theirs.rootIndex == lane.info.rootIndex)
     return;
@@ -188,7 +188,7 @@ void CheckState::reportRace(const Lane &lane, EventId otherId, bool otherWrote) 
   });
   Finding &finding = launch.findings.last();
   finding.otherNote = formatted("{} {} it here", who, theirs);
-  finding.otherPlace = launch.program->places[launch.program->code[other.place].place].place;
+  finding.otherPlace = launch.program->places[launch.program->instruction(other.place).place].place;
 }
 
 //===----------------------------------------------------------------------===//

@@ -72,6 +72,8 @@ struct Parameter {
 struct ProgramImpl {
   std::string name;
   std::vector<Instruction> code;
+  /// What runs as part of other instructions; counted behind `code`.
+  std::vector<const std::vector<Instruction> *> nested;
   std::vector<Place> places;
   std::vector<Parameter> parameters;
   std::vector<std::unique_ptr<Aux>> auxiliary;
@@ -83,6 +85,10 @@ struct ProgramImpl {
   unsigned granule = 8;
   /// As it is written: which thread holds which lane is not known yet.
   bool isAsWritten = true;
+
+  uint32_t numInstructions() const;
+  uint32_t indexOf(const Instruction &i) const;
+  const Instruction &instruction(uint32_t index) const;
 };
 
 class CheckState;

@@ -257,7 +257,9 @@ bool Lowering::lowerMemory(Operation *op, bool &known) {
   known = true;
   if (isa<AddPtrOp>(op))
     return lowerAddPtr(op);
-  if (combiner && isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(op))
+  // A mapped function may read: it runs once for each element (LowerElement.cpp).
+  bool reads = isa<LoadOp>(op) && op->getParentOfType<MapElementwiseOp>();
+  if (combiner && !reads && isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(op))
     return refuse(op, "memory access inside of a combiner is not supported");
   if (isa<LoadOp>(op))
     return lowerLoad(op);

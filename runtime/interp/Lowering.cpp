@@ -274,8 +274,10 @@ bool Lowering::run(func::FuncOp function) {
   };
   placeCode(program.code);
   for (auto &aux : program.auxiliary)
-    if (auto *list = aux->nestedCode())
+    if (auto *list = aux->nestedCode()) {
       placeCode(*list);
+      program.nested.push_back(list);
+    }
   for (auto &[field, reg] : references)
     *field = registers[reg].offset;
   return true;

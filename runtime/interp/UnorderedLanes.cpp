@@ -23,7 +23,7 @@ void CheckState::noteLane(std::vector<uint32_t> &lanes, size_t cell, bool isSame
 void CheckState::meetLane(const Lane &lane, EventId earlier, uint32_t earlierLane,
                           bool earlierWrote) {
   const Event &e = event(earlier);
-  const Instruction &other = launch.program->code[e.place];
+  const Instruction &other = launch.program->instruction(e.place);
   const auto &theirs = *static_cast<const AccessInfo *>(other.aux);
   bool isAtomicPair =
       e.atomic || lane.access == Access::Atomic || lane.access == Access::AtomicRead;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/Counted.h"
+#include "frontend/specialize/ElementRegion.h"
 #include "frontend/specialize/builtins/ElementOperands.h"
 #include "text/Format.h"
 
@@ -85,6 +86,7 @@ buildMapBody(BuiltinCall &c, Region &region, ArrayRef<Tensor> inputs, unsigned p
     for (unsigned k = 0; k < pack; ++k)
       args.push_back(s.wrap({block->addArgument(s.irType(input.type), s.loc()), input.type}));
   s.builder.setInsertionPointToStart(block);
+  ElementRegion elements(s, ElementRegion::Kind::Mapped);
   PyValue result = s.call(c[0], args);
   if (holdsPoison(result))
     return std::nullopt;
@@ -119,6 +121,8 @@ buildMapBody(BuiltinCall &c, Region &region, ArrayRef<Tensor> inputs, unsigned p
   }
   single |= results.size() == 1;
   YieldOp::create(s.builder, s.loc(), values);
+  if (!elements.finish(region))
+    return std::nullopt;
   return results;
 }
 
