@@ -111,7 +111,7 @@ private:
   mlir::LogicalResult lowerAssert(AssertOp op);                  // Debug.cpp
   mlir::LogicalResult lowerPrint(PrintOp op);
   void printBlock(PrintOp op, unsigned operand, mlir::Value base);
-  mlir::LogicalResult lowerGather(GatherOp op); // Element.cpp
+  mlir::LogicalResult lowerGather(GatherOp op); // GatherHistogram.cpp
   mlir::LogicalResult lowerHistogram(HistogramOp op);
   mlir::LogicalResult lowerMap(MapElementwiseOp op);
   mlir::LogicalResult lowerInlineAsm(InlineAsmOp op);
@@ -168,7 +168,7 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int>> renamedShared;
   bool isShared(mlir::Value operand) const;
 
-  //===--- asynchronous copies and roles (Async.cpp), WarpgroupDot.cpp ------===//
+  //===--- asynchronous copies and roles (rings/), WarpgroupDot.cpp ---------===//
   /// Which slot is next, and the parity of its round: variables of a thread.
   struct Cursor {
     mlir::Value slot, parity;
