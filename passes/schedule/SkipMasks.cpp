@@ -209,18 +209,14 @@ struct SkipMasksPass : tile::impl::SkipMasksPassBase<SkipMasksPass> {
   }
 
 private:
-  /// What a loop multiplies: shapes, for an operand that is masked has another place.
-  static SmallVector<SmallVector<int64_t>> productsOf(scf::ForOp loop) {
-    SmallVector<SmallVector<int64_t>> products;
+  /// The types of a loop's products.
+  static SmallVector<Type> productsOf(scf::ForOp loop) {
+    SmallVector<Type> types;
     loop.walk([&](Operation *op) {
-      if (!isa<DotOp, cta::WarpgroupDotOp>(op))
-        return;
-      for (Type type : {op->getOperand(0).getType(), op->getResult(0).getType()}) {
-        auto buffer = dyn_cast<cta::BufferType>(type);
-        products.emplace_back(buffer ? buffer.getShape() : cast<RankedTensorType>(type).getShape());
-      }
+      if (isa<DotOp, cta::WarpgroupDotOp>(op))
+        types.append({op->getOperand(1).getType(), op->getResult(0).getType()});
     });
-    return products;
+    return types;
   }
 
   void run(func::FuncOp kernel);
@@ -230,7 +226,7 @@ private:
 
 void SkipMasksPass::run(func::FuncOp kernel) {
   double least = share > 0 ? double(share) : tuningOf(kernel).masksLeastShare;
-  SmallVector<SmallVector<SmallVector<int64_t>>> plain;
+  SmallVector<SmallVector<Type>> plain;
   SmallVector<scf::ForOp> masked;
   kernel.walk([&](scf::ForOp loop) {
     bool isMasked = llvm::any_of(loop.getBody()->getOps<arith::SelectOp>(),
