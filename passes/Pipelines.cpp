@@ -84,8 +84,6 @@ void tile::buildCtaSteps(OpPassManager &pm) {
   // products are moved, with what is done to their sums.
   pm.addPass(createDeferReductionsPass());
   pm.addPass(createOverlapDotsPass());
-  // Behind all that reads off what a turn does between its products, and moves it.
-  pm.addPass(createSkipMasksPass());
   // After sharing: what this pass computes twice must stay twice.
   pm.addPass(createNarrowLiveRangesPass());
   // Behind it: what is computed again is not loaded again.

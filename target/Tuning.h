@@ -116,14 +116,6 @@ struct Tuning {
   double mostAboveMaximum = 8;
 
   //===--------------------------------------------------------------------===//
-  // Masks only in the turns that they cut (tile-skip-masks)
-  //===--------------------------------------------------------------------===//
-
-  /// Of a turn's operations and products, what its masks take at least for a branch around them,
-  /// which keeps what stands on either side of it apart. A judgement.
-  double masksLeastShare = 0.03125;
-
-  //===--------------------------------------------------------------------===//
   // Stages
   //===--------------------------------------------------------------------===//
 

@@ -258,31 +258,4 @@ def OverlapDotsPass : TilePass<"tile-overlap-dots", "::mlir::ModuleOp"> {
   ];
 }
 
-def SkipMasksPass : TilePass<"tile-skip-masks", "::mlir::ModuleOp"> {
-  let summary = "masks only in the turns that they cut";
-  let description = [{
-    - **Needs**: products issued where they stay (tile-overlap-dots).
-    - **Guarantees**: where a loop with products chooses between elements and a number by a mask of
-      positions, a turn asks a single truth first, from which it follows that all elements are
-      taken (WholeMasks.h), and computes the mask and chooses only if it does not hold. Both ways
-      give the same bits. So are numbers that are added or multiplied by a mask, where one of
-      them changes nothing.
-    - **Never**: moves a product, a copy or what other threads are waited for with; touches a loop
-      whose masks are a small part of what a turn takes, or beside which the same products
-      stand in a loop without masks: their author has cut it already.
-
-    ```
-      m = rows >= n + columns        =>     if first >= n + 63:  x = s
-      x = select m, s, -inf                 else:                x = select rows >= n + columns, s, -inf
-    ```
-  }];
-  let options = [
-    Option<"share", "share", "double", "/*default=*/0",
-           "of what a turn takes, which masks take at least; 0: what was chosen for the target">
-  ];
-  let counts = [
-    Count<"masksSkipped", "masks that turns which they leave whole do without">
-  ];
-}
-
 #endif // TILE_PASSES_SCHEDULE_PASSES
