@@ -41,6 +41,8 @@ static void addBlockSteps(OpPassManager &pm) {
   pm.addPass(createUnrollLoopsPass());
   // Behind it: a loop that is asked for in parts stays one.
   pm.addPass(createKeepRowsPass());
+  // Behind it: loops that load the same are better unrolled.
+  pm.addPass(createJoinLoopsPass());
   // Before layouts and loads ahead: what no thread can hold is a loop for both.
   pm.addPass(createCutBlocksPass());
   // Before layouts: operands that are widened or split move while they are narrow.

@@ -193,6 +193,30 @@ def KeepRowsPass : TilePass<"tile-keep-rows", "::mlir::ModuleOp"> {
   ];
 }
 
+def JoinLoopsPass : TilePass<"tile-join-loops", "::mlir::ModuleOp"> {
+  let summary = "loops side by side that do not wait for each other run as one";
+  let description = [{
+    - **Needs**: tile operations without layouts, common subexpressions merged.
+    - **Guarantees**: where each turn of a loop reduces what the turn before has reduced, and a
+      later loop of the same block is of that kind and needs nothing of the first one's, the turns
+      that both have are those of one loop. What is left of each follows, if it is not known that
+      nothing is. Both start at a constant and count in steps of one.
+    - **Never**: changes a value; joins loops that write, assert or multiply, stand on both sides of
+      what does, were given hints, or compute in a turn with more than a quarter of a thread's
+      registers.
+
+    ```
+      for i in range(2, min(16, n)):           for i in range(2, min(16, n, m)):
+          a = f(a, i)                      =>      a = f(a, i); b = g(b, i)
+      for i in range(2, min(16, m)):           for i in range(.., min(16, n)): a = f(a, i)
+          b = g(b, i)                          for i in range(.., min(16, m)): b = g(b, i)
+    ```
+    A turn waits for shuffles, or for barriers, that the other one's run under.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let counts = [Count<"loopsJoined", "loops whose turns run with those of an earlier one">];
+}
+
 def DecomposeDotsPass : TilePass<"tile-decompose-dots", "::mlir::ModuleOp"> {
   let summary = "products in terms of what the hardware multiplies";
   let description = [{
