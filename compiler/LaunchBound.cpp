@@ -18,8 +18,8 @@
 // and spills all else.
 //
 // Straight code of so many threads that two programs have room only with few registers each gets
-// a bound of two, if it can do with those; so do loops that load once a turn, of which a program
-// alone would wait for every load, if another has room.
+// a bound of two, if it can do with those; so do loops that load once a turn, or little, of which a
+// program alone would wait for every load, if another has room.
 //
 // A bound that comes with the kernel, because the number of its warps was chosen for so many
 // programs or they run in step, goes if it leaves far fewer registers than single values take, or
@@ -96,6 +96,39 @@ static bool couldShare(const Function &kernel, int threads, const tile::Target &
          needed <= tuningOf(target).boundFewestRegisters * double(left);
 }
 
+/// As many programs as fit with the registers for all loads of a turn at once, where some turn has
+/// several and the assembler would save registers by their order; 0 if that is few.
+static int programsOfLoads(const Function &kernel, const LoopInfo &loops, int threads,
+                           const tile::Target &target, int sharedBytes) {
+  auto loadsInTurns = [&](const BasicBlock &block) {
+    return loops.getLoopFor(&block) && count_if(block, loadsGlobal) > 1;
+  };
+  if (none_of(kernel, loadsInTurns))
+    return 0;
+  int needed = estimateRegisters(kernel, Loads::AsWritten);
+  if (estimateRegisters(kernel, Loads::Late) >= needed)
+    return 0; // nothing to save
+  const Tuning &tuning = tuningOf(target);
+  int programs = tile::occupancyOf(target.multiprocessor, threads, needed + tuning.registersOfLoads,
+                                   sharedBytes)
+                     .programs;
+  return programs >= tuning.boundFewestPrograms ? programs : 0;
+}
+
+/// Whether some turn of a loop has several loads that take more than a step of registers: what
+/// takes less is on its way together as one load is.
+static bool loadsMuchInTurns(const Function &kernel, const LoopInfo &loops) {
+  const DataLayout &layout = kernel.getDataLayout();
+  return any_of(kernel, [&](const BasicBlock &block) {
+    int loads = 0, registers = 0;
+    for (const Instruction &i : make_filter_range(block, loadsGlobal)) {
+      ++loads;
+      registers += registersOf(i, layout);
+    }
+    return loops.getLoopFor(&block) && loads > 1 && registers > kRegisterStep;
+  });
+}
+
 void tile::setLaunchBound(Function &kernel, const Target &target, int sharedBytes) {
   int threads = 0;
   bool hasThreads =
@@ -119,27 +152,16 @@ void tile::setLaunchBound(Function &kernel, const Target &target, int sharedByte
   }
   if (kernel.size() == 1)
     return; // no loop
-  DominatorTree dominators(kernel);
-  LoopInfo loops(dominators);
-  auto loadsInTurns = [&](const BasicBlock &block) {
-    return loops.getLoopFor(&block) && count_if(block, loadsGlobal) > 1;
-  };
   if (hasRules)
     return;
-  if (none_of(kernel, loadsInTurns)) {
-    if (!loops.empty() && couldShare(kernel, threads, target, sharedBytes))
-      kernel.addFnAttr("nvvm.minctasm", "2");
-    return;
-  }
-  int needed = estimateRegisters(kernel, Loads::AsWritten);
-  if (estimateRegisters(kernel, Loads::Late) >= needed)
-    return; // nothing to save
-  const Tuning &tuning = tuningOf(target);
-  int blocks =
-      occupancyOf(target.multiprocessor, threads, needed + tuning.registersOfLoads, sharedBytes)
-          .programs;
-  if (blocks >= tuning.boundFewestPrograms)
-    kernel.addFnAttr("nvvm.minctasm", itostr(blocks));
+  DominatorTree dominators(kernel);
+  LoopInfo loops(dominators);
+  int programs = programsOfLoads(kernel, loops, threads, target, sharedBytes);
+  if (!programs && !loops.empty() && !loadsMuchInTurns(kernel, loops) &&
+      couldShare(kernel, threads, target, sharedBytes))
+    programs = 2;
+  if (programs)
+    kernel.addFnAttr("nvvm.minctasm", itostr(programs));
 }
 
 void tile::setMostRegisters(Function &kernel, const Target &target, int most, int sharedBytes) {
