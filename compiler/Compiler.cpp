@@ -276,6 +276,8 @@ void Compilation::readMetadata() {
   result.metadata.cluster[0] = cta::madeOf(*module).cluster;
   cta::BlockPrograms programs = cta::blockProgramsOf(*module);
   result.metadata.programsPerBlock[programs.axis] = programs.count;
+  if (auto apart = (*module)->getAttrOfType<IntegerAttr>(cta::kProgramsApartAttr))
+    result.metadata.programsApart = int(apart.getInt());
   result.metadata.sharedBytes = cta::madeOf(*module).sharedBytes;
   auto few = (*module)->getAttrOfType<IntegerAttr>(kGainsAheadAttr);
   if (few && options.programs == GridPrograms::Any)

@@ -100,6 +100,9 @@ struct KernelMetadata {
   /// Neighbours along each axis of the grid that one block runs at once: start as many blocks as
   /// they all need.
   int programsPerBlock[3] = {1, 1, 1};
+  /// Where a block runs several programs, all equally long: how many of them a multiprocessor runs
+  /// at once if each has a block to itself; 0: not known.
+  int programsApart = 0;
   /// Grids with at most so many programs for each multiprocessor are better served by what
   /// `GridPrograms::Few` gives; 0: none are.
   int fewPrograms = 0;

@@ -116,8 +116,9 @@ static int programsOfLoads(const Function &kernel, const LoopInfo &loops, int th
 }
 
 /// Whether some turn of a loop has several loads that take more than a step of registers: what
-/// takes less is on its way together as one load is.
-static bool loadsMuchInTurns(const Function &kernel, const LoopInfo &loops) {
+/// takes less is on its way together as one load is. A program that takes half of the warps of a
+/// multiprocessor needs no other to wait for several loads.
+static bool loadsMuchInTurns(const Function &kernel, const LoopInfo &loops, bool isHalf) {
   const DataLayout &layout = kernel.getDataLayout();
   return any_of(kernel, [&](const BasicBlock &block) {
     int loads = 0, registers = 0;
@@ -125,7 +126,7 @@ static bool loadsMuchInTurns(const Function &kernel, const LoopInfo &loops) {
       ++loads;
       registers += registersOf(i, layout);
     }
-    return loops.getLoopFor(&block) && loads > 1 && registers > kRegisterStep;
+    return loops.getLoopFor(&block) && loads > 1 && (isHalf || registers > kRegisterStep);
   });
 }
 
@@ -157,7 +158,8 @@ void tile::setLaunchBound(Function &kernel, const Target &target, int sharedByte
   DominatorTree dominators(kernel);
   LoopInfo loops(dominators);
   int programs = programsOfLoads(kernel, loops, threads, target, sharedBytes);
-  if (!programs && !loops.empty() && !loadsMuchInTurns(kernel, loops) &&
+  if (!programs && !loops.empty() &&
+      !loadsMuchInTurns(kernel, loops, 2 * threads >= target.multiprocessor.threads) &&
       couldShare(kernel, threads, target, sharedBytes))
     programs = 2;
   if (programs)

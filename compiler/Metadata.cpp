@@ -152,6 +152,8 @@ std::string KernelMetadata::toJson() const {
       out.attribute("persistent", true);
     if (*std::max_element(std::begin(programsPerBlock), std::end(programsPerBlock)) > 1)
       out.attribute("programs_per_block", json::Array(programsPerBlock));
+    if (programsApart > 0)
+      out.attribute("programs_apart", programsApart);
     if (fewPrograms > 0)
       out.attribute("few_programs", fewPrograms);
     if (!gridSplits.empty())
@@ -337,6 +339,7 @@ static bool metadataFromJson(const json::Value &value, KernelMetadata &out, json
       !map.mapOptional("dependent", out.dependent) ||
       !map.mapOptional("persistent", out.persistent) ||
       !map.mapOptional("few_programs", out.fewPrograms) ||
+      !map.mapOptional("programs_apart", out.programsApart) ||
       !map.mapOptional("programs_per_block", programs))
     return false;
   if (programs.size() != 3 || llvm::any_of(programs, [](int n) { return n < 1; })) {

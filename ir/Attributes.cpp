@@ -68,11 +68,13 @@ static const llvm::StringMap<Rule> &rules() {
     add(cta::kProgramsTogetherAttr, Place::Module, isI32, "an i32");
     add(cta::kWantedProgramsAttr, Place::Module, isI32, "an i32");
     add(cta::kBlockProgramsAttr, Place::Module, is<DenseI32ArrayAttr>, "an array of i32");
+    add(cta::kProgramsApartAttr, Place::Module, isI32, "an i32");
     add(cta::kGridSplitsAttr, Place::Module, is<ArrayAttr>, "an array");
     unit(Place::Any, {cta::kOwnSlotsAttr});
-    unit(Place::Module, {kPersistentAttr, kCheckedLaunchAttr, kNoWarpgroupDotsAttr,
-                         kNoTensorMapsAttr, kDependentLaunchAttr, kAnnouncesAttr, kFewProgramsAttr,
-                         kEachLaneArrivesAttr, kAlgebraicAttr, kLoadAheadAttr});
+    unit(Place::Module,
+         {kPersistentAttr, kCheckedLaunchAttr, kNoWarpgroupDotsAttr, kNoTensorMapsAttr,
+          kDependentLaunchAttr, kAnnouncesAttr, kFewProgramsAttr, kEachLaneArrivesAttr,
+          kAlgebraicAttr, kLoadAheadAttr, cta::kEqualProgramsAttr});
     add(kDivisibilityAttr, Place::Parameter, isI32, "an i32");
     add(kSignatureIndexAttr, Place::Parameter, isI64, "an i64");
     add(kSignaturePathAttr, Place::Parameter, is<DenseI64ArrayAttr>, "an array of i64");

@@ -41,6 +41,11 @@ inline constexpr llvm::StringLiteral kWantedProgramsAttr = "cta.wanted_programs"
 /// Two i32, of a module: the axis of the grid, and how many neighbours along it one thread block
 /// runs, each by a group of warps.
 inline constexpr llvm::StringLiteral kBlockProgramsAttr = "cta.block_programs";
+/// unit, of a module: all programs of the grid run their loops equally long, as far as is known.
+inline constexpr llvm::StringLiteral kEqualProgramsAttr = "cta.equal_programs";
+/// i32, of a module whose thread blocks run several equal programs: how many a multiprocessor
+/// runs at once of the form in which each has a thread block to itself.
+inline constexpr llvm::StringLiteral kProgramsApartAttr = "cta.programs_apart";
 /// An array of #cta.split, of a module: axes of the grid that launches make two of, one after the
 /// other.
 inline constexpr llvm::StringLiteral kGridSplitsAttr = "cta.grid_splits";

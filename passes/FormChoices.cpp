@@ -166,7 +166,7 @@ LogicalResult FormSearch::choosePrograms(ModuleOp before, Made &made) {
   const Tuning &tuning = tuningOf(module);
   int64_t enough = warpgroupsWanted();
   // Two that share go in step, and two apart do not, as they should where arithmetic is long.
-  int64_t now = std::min(warpgroupsNow(module), enough);
+  int64_t apart = warpgroupsNow(module), now = std::min(apart, enough);
   bool isLong = productsOfScore(module) < tuning.productsOfScore;
   int64_t fewest = isWished ? 2 : std::max<int64_t>(now, isLong && now > 1 ? 3 : 2);
   Reason why = Reason::FitsNoPrograms;
@@ -198,6 +198,9 @@ LogicalResult FormSearch::choosePrograms(ModuleOp before, Made &made) {
       break;
     }
     if (fits() && wanted() <= dealt) {
+      if (module->hasAttr(cta::kEqualProgramsAttr) && !isWished)
+        module->setAttr(cta::kProgramsApartAttr,
+                        Builder(module.getContext()).getI32IntegerAttr(int32_t(apart)));
       made.remarks = std::move(said);
       return success();
     }

@@ -37,8 +37,8 @@ void CompileService::addFallback(CompiledKernel &kernel, const frontend::SourceF
   CompileOptions alone = options;
   if (gainsAhead)
     alone.programs = GridPrograms::Few;
-  if (shares) // A lone warpgroup copies for itself: more of them have room so.
-    alone.warpRoles = WarpRoles::None;
+  if (shares)
+    alone.warpRoles = WarpRoles::Apart;
   kernel.alone = form(alone);
 }
 

@@ -21,6 +21,41 @@ bool fillsBlocks(const Count (&programs)[3], const uint32_t *grid, unsigned mult
   return blocks >= multiprocessors;
 }
 
+/// Programs that a multiprocessor takes as long for as for fewer, as a fraction: until then their
+/// waits do not overlap enough. Measured on an H100: attention of head 64 takes 30 us with one or
+/// two programs a multiprocessor, 38 with three and 44 with four, with head 128 36 with one or
+/// two and 42 with three; a product with three functions of each score 56, 74 and 95.
+inline constexpr uint64_t kFewestInTime[2] = {5, 2};
+
+/// Whether blocks of so many programs along each axis are through `grid` no later than blocks of
+/// one program, of which `apart` are on a multiprocessor at once, if all programs are equally long:
+/// in turns of all multiprocessors, of which the last may have little left to do. `apart` 0: not
+/// known; then there should be blocks for all.
+template <typename Count>
+bool paysToShare(const Count (&programs)[3], uint64_t apart, const uint32_t *grid,
+                 unsigned multiprocessors) {
+  if (apart == 0 || multiprocessors == 0)
+    return fillsBlocks(programs, grid, multiprocessors);
+  uint64_t blocks = 1, all = 1, together = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    uint64_t side = uint64_t(programs[axis]), along = (grid[axis] + side - 1) / side;
+    if (4 * uint64_t(grid[axis]) < 3 * along * side)
+      return false;
+    together *= side;
+    blocks *= along;
+    all *= grid[axis];
+  }
+  auto timeOf = [](uint64_t atOnce) {
+    uint64_t time = kFewestInTime[1] * atOnce;
+    return time > kFewestInTime[0] ? time : kFewestInTime[0];
+  };
+  uint64_t turn = apart * multiprocessors, left = all % turn;
+  uint64_t alone = all / turn * timeOf(apart);
+  if (left > 0)
+    alone += timeOf((left + multiprocessors - 1) / multiprocessors);
+  return (blocks + multiprocessors - 1) / multiprocessors * timeOf(together) <= alone;
+}
+
 /// Whether `grid` has at most `few` programs for each multiprocessor.
 inline bool hasFewPrograms(uint64_t few, const uint32_t *grid, unsigned multiprocessors) {
   return few > 0 && __uint128_t(grid[0]) * grid[1] * grid[2] <= few * multiprocessors;

@@ -67,9 +67,10 @@ runtime::blocksOf(const KernelMetadata &metadata, const uint32_t grid[3], unsign
   return blocks;
 }
 
-bool runtime::fillsBlocks(const KernelMetadata &metadata, const uint32_t grid[3],
+bool runtime::paysToShare(const KernelMetadata &metadata, const uint32_t grid[3],
                           unsigned multiprocessors) {
-  return fillsBlocks(metadata.programsPerBlock, grid, multiprocessors);
+  return paysToShare(metadata.programsPerBlock, uint64_t(std::max(metadata.programsApart, 0)), grid,
+                     multiprocessors);
 }
 
 bool runtime::wantsForm(const KernelMetadata &metadata, const uint32_t grid[3],
@@ -78,7 +79,7 @@ bool runtime::wantsForm(const KernelMetadata &metadata, const uint32_t grid[3],
     return true;
   const int (&together)[3] = metadata.programsPerBlock;
   return *std::max_element(together, together + 3) > 1 &&
-         !fillsBlocks(metadata, grid, multiprocessors);
+         !paysToShare(metadata, grid, multiprocessors);
 }
 
 llvm::Error runtime::checkGrid(const KernelMetadata &metadata,

@@ -36,9 +36,9 @@ bool usesTensorMaps(const KernelMetadata &metadata);
 llvm::Expected<std::array<uint64_t, 3>> blocksOf(const KernelMetadata &metadata,
                                                  const uint32_t grid[3], unsigned residentBlocks);
 
-/// Whether a kernel of which a block runs several programs has blocks for all multiprocessors in
-/// `grid`, of which programs that are not there would be a quarter at most.
-bool fillsBlocks(const KernelMetadata &metadata, const uint32_t grid[3], unsigned multiprocessors);
+/// Whether a kernel of which a block runs several programs is through `grid` no later than its form
+/// with a block for each (GridForms.h).
+bool paysToShare(const KernelMetadata &metadata, const uint32_t grid[3], unsigned multiprocessors);
 
 /// Whether a launch of `grid` is better served by the form for few programs, if there is one.
 bool wantsForm(const KernelMetadata &metadata, const uint32_t grid[3], unsigned multiprocessors);

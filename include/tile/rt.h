@@ -38,7 +38,7 @@
 extern "C" {
 #endif
 
-#define TILE_RT_VERSION 3
+#define TILE_RT_VERSION 4
 #define TILE_RT_MOST_PARAMETERS 192
 #define TILE_RT_MOST_MAPS 16 /* and pieces of scratch memory */
 
@@ -89,6 +89,7 @@ typedef struct tile_rt_code { /* a variant for one target */
   const void *image;
   int32_t threads, shared_bytes, cluster[3], blocks_per_program;
   int32_t programs_per_block[3]; /* neighbours along each axis of the grid */
+  uint32_t programs_apart; /* at once, a multiprocessor, of `alone`; 0: not known */
   uint32_t few_programs; /* for each multiprocessor: `alone` serves grids of at most so many */
   uint8_t cooperative, dependent, persistent;
   const tile_rt_parameter *parameters;

@@ -9,9 +9,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Passes.h"
-#include "passes/facts/Neighbours.h"
+#include "passes/facts/ProgramLengths.h"
 #include "passes/facts/Roles.h"
-#include "passes/facts/StridedAccess.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -31,41 +30,6 @@ static bool copiesInLoop(func::FuncOp kernel) {
       .walk([](cta::TmaLoadOp load) {
         return load->getParentOfType<scf::ForOp>() ? WalkResult::interrupt()
                                                    : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
-using IsDifferent = llvm::function_ref<bool(Value)>;
-
-/// Whether from `lower` to `upper` it is as far in all programs, but for an end that is one for
-/// all.
-static bool isOneLength(Value lower, Value upper, IsDifferent differs) {
-  if (auto least = upper.getDefiningOp<arith::MinSIOp>())
-    return (isOneLength(lower, least.getLhs(), differs) && !differs(least.getRhs())) ||
-           (isOneLength(lower, least.getRhs(), differs) && !differs(least.getLhs()));
-  StridedAnalysis analysis;
-  Polynomial length = analysis.scalar(upper) - analysis.scalar(lower);
-  return llvm::none_of(length.terms(), [&](const Polynomial::Term &term) {
-    return llvm::any_of(term.factors, differs);
-  });
-}
-
-/// Whether loops that copy run longer in some programs than in others. Blocks that take their
-/// programs by turns would wait for the one with the longest; a grid that is started block by block
-/// shares out its programs by itself.
-static bool hasUnequalLoops(func::FuncOp kernel) {
-  SmallVector<Neighbours, 3> axes;
-  for (int32_t axis = 0; axis < 3; ++axis)
-    axes.emplace_back(kernel, axis);
-  auto differs = [&](Value v) {
-    return llvm::any_of(axes, [&](const Neighbours &along) { return along.differ(v); });
-  };
-  return kernel
-      .walk([&](cta::TmaLoadOp load) {
-        auto loop = load->getParentOfType<scf::ForOp>();
-        return !loop || isOneLength(loop.getLowerBound(), loop.getUpperBound(), differs)
-                   ? WalkResult::advance()
-                   : WalkResult::interrupt();
       })
       .wasInterrupted();
 }
@@ -148,6 +112,8 @@ struct PersistProgramsPass : tile::impl::PersistProgramsPassBase<PersistPrograms
       bool copies = copiesInLoop(kernel), inPlace = copiesInPlace(kernel);
       LDBG() << kernel.getName() << ": copies by TMA in a loop: " << copies
              << ", by warps that compute: " << inPlace;
+      // Blocks that take their programs by turns would wait for the one with the longest; a grid
+      // that is started block by block shares out its programs by itself.
       if (!copies || inPlace || hasUnequalLoops(kernel))
         continue;
       if (failed(persist(kernel)))

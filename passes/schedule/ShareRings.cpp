@@ -7,6 +7,7 @@
 #include "passes/Passes.h"
 #include "passes/facts/AxisInfo.h"
 #include "passes/facts/Neighbours.h"
+#include "passes/facts/ProgramLengths.h"
 #include "passes/facts/Refusals.h"
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
@@ -184,6 +185,9 @@ private:
       std::optional<Reason> obstacle = Sharing(kernel, axis).obstacle();
       if (!obstacle) {
         cta::setBlockPrograms(kernel, {axis, wanted});
+        if (!hasUnequalLoops(kernel))
+          kernel->getParentOp()->setAttr(cta::kEqualProgramsAttr,
+                                         UnitAttr::get(kernel.getContext()));
         return std::nullopt;
       }
       if (!why || why == Reason::ShareNothing)

@@ -184,7 +184,8 @@ static Failure launchLoaded(Launch &launch, const Loaded &loaded) {
   bool shares = together[0] > 1 || together[1] > 1 || together[2] > 1;
   if (loaded.alone &&
       (tile::runtime::hasFewPrograms(code.few_programs, launch.grid, loaded.multiprocessors) ||
-       (shares && !tile::runtime::fillsBlocks(together, launch.grid, loaded.multiprocessors))))
+       (shares && !tile::runtime::paysToShare(together, code.programs_apart, launch.grid,
+                                              loaded.multiprocessors))))
     return launchLoaded(launch, *loaded.alone);
   LaunchConfig config = {};
   if (Failure failure = blocksOf(loaded, launch.grid, config))

@@ -277,7 +277,7 @@ llvm::Expected<bool> Emulator::choose(const EmuKernel &kernel, const uint32_t gr
     if (!*suits)
       other.options.tensorMaps = false;
     else if (!comesOutEven)
-      other.options.warpRoles = WarpRoles::None;
+      other.options.warpRoles = WarpRoles::Apart;
     program = find(other, diagnostics);
     if (!program)
       return false;

@@ -395,13 +395,39 @@ TEST(Blocks, RunSeveralNeighboursWhereTheseAreEnough) {
   EXPECT_THAT(valueOf(blocksOf(metadata, grid, 0)), testing::ElementsAre(2, 6, 5));
   auto fill = [&](uint32_t x, uint32_t y) {
     const uint32_t small[3] = {x, y, 1};
-    return fillsBlocks(metadata, small, 132);
+    return paysToShare(metadata, small, 132);
   };
   EXPECT_TRUE(fill(44, 9)) << "132 blocks";
   EXPECT_FALSE(fill(43, 9)) << "129 for 132 multiprocessors";
   EXPECT_FALSE(fill(1000, 1)) << "two programs of three are not there";
   EXPECT_TRUE(fill(1000, 5)) << "one of six is not";
   EXPECT_FALSE(fill(1000, 4)) << "two of six are not";
+}
+
+TEST(Blocks, RunSeveralProgramsWhereAllAreThroughSooner) {
+  KernelMetadata metadata;
+  metadata.entry = "k";
+  auto pays = [&](int together, int apart, uint32_t programs) {
+    metadata.programsPerBlock[0] = together;
+    metadata.programsApart = apart;
+    const uint32_t grid[3] = {32, programs / 32, 1};
+    return paysToShare(metadata, grid, 132);
+  };
+  EXPECT_FALSE(pays(4, 3, 384)) << "three on each multiprocessor, or four on most";
+  EXPECT_TRUE(pays(4, 3, 448)) << "all at once, or three and then one";
+  EXPECT_TRUE(pays(4, 3, 512));
+  EXPECT_FALSE(pays(4, 3, 544)) << "four and four, or three and two";
+  EXPECT_FALSE(pays(4, 3, 768)) << "four and four, or three and three";
+  EXPECT_TRUE(pays(4, 3, 1024));
+  EXPECT_FALSE(pays(4, 3, 1600));
+  EXPECT_FALSE(pays(3, 2, 256));
+  EXPECT_TRUE(pays(3, 2, 384));
+  EXPECT_FALSE(pays(3, 2, 512));
+  EXPECT_TRUE(pays(3, 2, 544));
+  EXPECT_TRUE(pays(3, 2, 1600));
+  const uint32_t none[3] = {0, 1, 1}, one[3] = {1, 1, 1};
+  EXPECT_FALSE(paysToShare(metadata, one, 132)) << "two programs of three are not there";
+  EXPECT_TRUE(paysToShare(metadata, none, 132)) << "nothing takes no time";
 }
 
 TEST_F(KernelTest, GridsThatAreTakenApartStartAsTwoAxes) {

@@ -13,7 +13,7 @@
 !tile = !cta.buffer<[64, 64], f16, #image>
 
 // What the loop copies depends on the second axis alone: neighbours along the first have it in common.
-// CHECK: module attributes {cta.block_programs = array<i32: 0, 3>
+// CHECK: module attributes {cta.block_programs = array<i32: 0, 3>, cta.equal_programs,
 // CHECK-LABEL: func.func @alike
 module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 3>} {
 func.func @alike(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>>, %n: i32, %seen: !tile.ptr<i32>) {
@@ -103,7 +103,7 @@ func.func @second_axis(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x6
 !tile = !cta.buffer<[64, 64], f16, #image>
 
 // Programs may run turns of different number, if they start at the same one, or whole steps apart.
-// CHECK: module attributes {cta.block_programs = array<i32: 0, 3>
+// CHECK: module attributes {cta.block_programs = array<i32: 0, 3>, cta.equal_programs
 // CHECK-LABEL: func.func @bounds
 module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 3>} {
 func.func @bounds(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>>, %n: i32, %seen: !tile.ptr<i32>) {
@@ -117,6 +117,35 @@ func.func @bounds(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x64x!ti
   %end = arith.addi %first, %n : i32
   %l = cta.tma_load %q[%c0, %first] dims [1, 0] : !tile
   %s = scf.for %k = %first to %end step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %t = cta.tma_load %a[%k, %y] dims [1, 0] : !tile
+    %d = cta.warpgroup_dot %l, %t, %acc : !tile, !tile, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %p, %s : tensor<64x64x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+// From the first key on, the later programs have more turns: not all are equally long.
+// CHECK: module attributes {cta.block_programs = array<i32: 0, 3>, tile.kernel
+// CHECK-LABEL: func.func @until_the_diagonal
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 3>} {
+func.func @until_the_diagonal(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>>, %n: i32, %seen: !tile.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.program_id 0 : i32
+  %y = tile.program_id 1 : i32
+  %first = arith.muli %x, %c64 : i32
+  %end = arith.addi %first, %n : i32
+  %l = cta.tma_load %q[%c0, %first] dims [1, 0] : !tile
+  %s = scf.for %k = %c0 to %end step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
     %t = cta.tma_load %a[%k, %y] dims [1, 0] : !tile
     %d = cta.warpgroup_dot %l, %t, %acc : !tile, !tile, tensor<64x64xf32>
     scf.yield %d : tensor<64x64xf32>
@@ -329,7 +358,7 @@ func.func @no_roles(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x64x!
 
 // A linear grid, of which a program's block is what is left and its head what it is divided by: two axes to
 // launches, and neighbours along the first are blocks of one head. What counts programs has both.
-// CHECK: module attributes {cta.block_programs = array<i32: 0, 3>, cta.grid_splits = [#cta.split<axis = 0, to = 1, size = <{{\[\[63\], \[1, 3\]\]}}>, divisor = 64>]
+// CHECK: module attributes {cta.block_programs = array<i32: 0, 3>, cta.equal_programs, cta.grid_splits = [#cta.split<axis = 0, to = 1, size = <{{\[\[63\], \[1, 3\]\]}}>, divisor = 64>]
 // CHECK-LABEL: func.func @blocks_first
 // CHECK-DAG: %[[BLOCK:.*]] = tile.program_id 0
 // CHECK-DAG: %[[HEAD:.*]] = tile.program_id 1
@@ -375,7 +404,7 @@ func.func @blocks_first(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x
 !tile = !cta.buffer<[64, 64], f16, #image>
 
 // Heads come first.
-// CHECK: module attributes {cta.block_programs = array<i32: 1, 3>, cta.grid_splits = [#cta.split<axis = 0, to = 1, size = <{{\[\[1, 4\]\]}}>, divisor = 1>]
+// CHECK: module attributes {cta.block_programs = array<i32: 1, 3>, cta.equal_programs, cta.grid_splits = [#cta.split<axis = 0, to = 1, size = <{{\[\[1, 4\]\]}}>, divisor = 1>]
 // CHECK-LABEL: func.func @heads_first
 module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 3>} {
 func.func @heads_first(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>>, %n: i32, %heads: i32, %seen: !tile.ptr<i32>) {
@@ -406,7 +435,7 @@ func.func @heads_first(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x6
 !tile = !cta.buffer<[64, 64], f16, #image>
 
 // Heads, then blocks, then batches: what is divided by a multiple of the heads is divided by the rest of it.
-// CHECK: module attributes {cta.block_programs = array<i32: 1, 3>, cta.grid_splits = [#cta.split<axis = 0, to = 1, size = <{{\[\[1, 4\]\]}}>, divisor = 1>, #cta.split<axis = 1, to = 2, size = <{{\[\[63\], \[1, 3\]\]}}>, divisor = 64>]
+// CHECK: module attributes {cta.block_programs = array<i32: 1, 3>, cta.equal_programs, cta.grid_splits = [#cta.split<axis = 0, to = 1, size = <{{\[\[1, 4\]\]}}>, divisor = 1>, #cta.split<axis = 1, to = 2, size = <{{\[\[63\], \[1, 3\]\]}}>, divisor = 64>]
 // CHECK-LABEL: func.func @heads_blocks_batches
 // CHECK-DAG: %[[HEAD:.*]] = tile.program_id 0
 // CHECK-DAG: %[[BLOCK:.*]] = tile.program_id 1
