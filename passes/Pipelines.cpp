@@ -45,6 +45,8 @@ static void addBlockSteps(OpPassManager &pm) {
   pm.addPass(createJoinLoopsPass());
   // Before layouts and loads ahead: what no thread can hold is a loop for both.
   pm.addPass(createCutBlocksPass());
+  // Before operands are changed: what is loaded for them is what the author wrote.
+  pm.addPass(createLoadOncePass());
   // Before layouts: operands that are widened or split move while they are narrow.
   pm.addPass(createDecomposeDotsPass());
   // Before layouts: what the tensor cores read has its own place.

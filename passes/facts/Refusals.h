@@ -96,6 +96,7 @@ enum class Reason {
   TileWritten,
   TileNotAhead,
   TileOtherMajor,
+  TileBesideTurned,
   TileWrapsStored,
   TileInRegisters,
   TileStoreLarge,

@@ -188,45 +188,16 @@ cta::LayoutAttr LayoutInference::homeOfSums(Value value, unsigned depth, unsigne
   return {};
 }
 
-/// Whether `value` is what a product gave, `depth` operations on its elements ago at most.
-static bool isOfProduct(Value value, unsigned depth) {
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return false;
-  if (isa<DotOp, cta::WarpgroupDotOp, cta::WarpgroupWaitOp>(op))
-    return true;
-  return depth > 0 && isElementwise(op) &&
-         llvm::any_of(op->getOperands(), [&](Value v) { return isOfProduct(v, depth - 1); });
-}
-
-/// Whether products multiply all that becomes of `value`, and nothing that one gave goes into that:
-/// where results are is none of its business, though they may have its shape.
-static bool isOnlyMultiplied(Value value, unsigned depth, unsigned &budget) {
-  return !value.use_empty() && llvm::all_of(value.getUses(), [&](OpOperand &use) {
-    Operation *user = use.getOwner();
-    if (isa<DotOp, cta::WarpgroupDotOp>(user))
-      return use.getOperandNumber() != kDotAcc;
-    if (budget == 0 || depth == 0)
-      return false;
-    --budget;
-    if (isa<cta::StageOp>(user))
-      return true;
-    bool isBesideResult = llvm::any_of(user->getOperands(), [&](Value other) {
-      return other != value && isOfProduct(other, reach::kOperands);
-    });
-    return !isBesideResult && (isElementwise(user) || isa<TransOp, ReshapeOp, JoinOp>(user)) &&
-           isOnlyMultiplied(user->getResult(0), depth - 1, budget);
-  });
-}
-
 /// Where what it is worked with lives.
 cta::LayoutAttr LayoutInference::layoutOfRepeated(BroadcastOp op, unsigned &budget) {
   ArrayRef<int64_t> shape = op.getType().getShape();
   unsigned seen = reach::kUsersSeen;
   cta::LayoutAttr acc = layoutOfProduct(shape);
-  if (acc && !isOnlyMultiplied(op.getResult(), reach::kUsers, seen))
+  if (acc && !becomesOperands(op.getResult(), reach::kUsers, seen))
     return acc;
   if (cta::LayoutAttr home = homeOfUsers(op.getResult()))
+    return home;
+  if (cta::LayoutAttr home = layoutBesideMade(op))
     return home;
   cta::LayoutAttr wanted = layoutForReduced(op.getResult(), reach::kOperands, budget);
   return wanted ? wanted : coalescing.shapeLayout(shape);

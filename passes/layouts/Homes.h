@@ -21,6 +21,9 @@ bool isWidened(mlir::Value value);
 /// Whether a block, perhaps changed element by element or with a dimension more, is stored and
 /// needed for nothing else.
 bool isOnlyStored(mlir::Value value, unsigned depth = 0);
+/// Whether products multiply all that becomes of `value`, and nothing that one gave goes into that:
+/// where results are is none of its business, though they may have its shape.
+bool becomesOperands(mlir::Value value, unsigned depth, unsigned &budget);
 
 } // namespace tile
 

@@ -120,9 +120,7 @@ static lowering::Cost costOfStaging(cta::StageOp stage, const LinearLayout &hold
   return lowering::stageCost(holders, cheapestImage(holders, type, target), element, target);
 }
 
-/// A wavefront for each line of 128 bytes, or each access where that is less. Equal numbers are
-/// copied like others.
-static lowering::Cost costOfLoading(LoadOp load, cta::LayoutAttr layout, Coalescing &coalescing) {
+lowering::Cost tile::costOfLoading(LoadOp load, cta::LayoutAttr layout, Coalescing &coalescing) {
   double accesses = willComeFromRing(load, coalescing) ? coalescing.numCopies(load, layout)
                                                        : coalescing.numAccesses(load, layout);
   double bytes = kLanes * coalescing.vectorFor(load, layout.getLayout()) *
@@ -175,6 +173,9 @@ void LayoutInference::inferStage(cta::StageOp op) {
   unsigned bytes = getElementBytes(type.getElementType());
   cta::LayoutAttr home = natural(op.getSrc());
   auto load = op.getSrc().getDefiningOp<LoadOp>();
+  if (Operation *def = op.getSrc().getDefiningOp();
+      !home && def && isDeferred(def) && type.getShape().size() == 2)
+    works[op] = get(cheapestWriting(type, coalescing.numWarps(), targetOf(op)));
   if (!home || bytes == 2 || bytes > 4 || type.getShape().size() != 2 ||
       (load && willBeCopied(load, op)))
     return;

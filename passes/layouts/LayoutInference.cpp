@@ -78,8 +78,10 @@ static std::optional<unsigned> costOf(Operation *op) {
 
 void LayoutInference::inferElementwise(Operation *op) {
   Value result = op->getResult(0);
-  if (cta::LayoutAttr home = firstHome(op->getOperands(), op))
-    return setHome(result, home);
+  if (cta::LayoutAttr home = firstHome(op->getOperands(), op)) {
+    cta::LayoutAttr there = layoutOfChanged(op, home);
+    return setHome(result, there ? there : home);
+  }
   if (std::optional<unsigned> cost = costOf(op)) {
     for (Value operand : op->getOperands())
       if (Operation *def = operand.getDefiningOp(); def && blockType(operand))
@@ -93,6 +95,8 @@ void LayoutInference::inferElementwise(Operation *op) {
   cta::LayoutAttr wanted = homeOfSums(result, reach::kOperands, budget);
   if (!wanted)
     wanted = homeOfUsers(result);
+  if (!wanted)
+    wanted = layoutOfMultiplied(result);
   if (!wanted)
     wanted = wantedByUsers(result, /*accesses=*/true);
   setHome(result, wanted ? wanted : coalescing.shapeLayout(blockType(result).getShape()));

@@ -102,6 +102,16 @@ private:
   cta::LayoutAttr expectedHome(mlir::Operation *op, unsigned depth) const;
   cta::LayoutAttr homeOfUsers(mlir::Value value) const;
   cta::LayoutAttr homeOfSums(mlir::Value value, unsigned depth, unsigned &budget) const;
+  cta::LayoutAttr layoutAtProduct(mlir::Value value, unsigned depth) const;
+  /// Where what warpgroup products multiply is made; null for what is needed elsewhere, too.
+  cta::LayoutAttr layoutOfMultiplied(mlir::Value value) const;
+  /// The same of what is repeated beside it; null beside what is loaded, and stays where it is
+  /// loaded.
+  cta::LayoutAttr layoutBesideMade(BroadcastOp op) const;
+  /// Where `op` changes what a loop loads ahead, to be multiplied from registers: where the product
+  /// takes it, if reading it there takes less than moving what becomes of it from `home`; else
+  /// null.
+  cta::LayoutAttr layoutOfChanged(mlir::Operation *op, cta::LayoutAttr home) const;
   /// Where a repeated block is worked with.
   cta::LayoutAttr layoutOfRepeated(BroadcastOp op, unsigned &budget);
   /// Where what is reduced lives, if its shape is that of no access, for each thread to reduce by
@@ -133,6 +143,10 @@ layout::LinearLayout operandLayoutFor(mlir::Operation *op, const layout::LinearL
 /// Whether a block of more than a row will be copied to shared memory ahead of the products of its
 /// loop (tile-pipeline-loads), and read from there in any layout: then only its copies count.
 bool willComeFromRing(LoadOp load, Coalescing &coalescing);
+
+/// A wavefront for each line of 128 bytes, or each access where that is less. Equal numbers are
+/// copied like others.
+lowering::Cost costOfLoading(LoadOp load, cta::LayoutAttr layout, Coalescing &coalescing);
 
 } // namespace tile
 

@@ -96,6 +96,49 @@ SmallVector<LinearLayout> tile::turningLayouts(ArrayRef<int64_t> shape, unsigned
   return layouts;
 }
 
+/// Threads write vectors along one dimension or the other, and otherwise have neighbours along the
+/// other one: what those have in common a thread reads once.
+static SmallVector<LinearLayout> writingLayouts(ArrayRef<int64_t> shape, unsigned bytes,
+                                                unsigned numWarps) {
+  int64_t own = std::max<int64_t>(shape[0] * shape[1] / (32 * numWarps), 1);
+  SmallVector<LinearLayout> layouts;
+  for (unsigned minor : {0u, 1u}) {
+    unsigned other = 1 - minor;
+    BitDealer dealer(shape);
+    int64_t mine = 1;
+    for (; mine < std::min<int64_t>({own, kVectorBytes / bytes, shape[minor]}); mine *= 2)
+      dealer.deal(0, minor);
+    for (; mine < own && dealer.isLeft(other); mine *= 2)
+      dealer.deal(0, other);
+    for (unsigned bit = 0; bit < kLaneBits; ++bit)
+      dealer.deal(1, dealer.isLeft(minor) ? minor : other);
+    for (unsigned warps = 1; warps < numWarps; warps *= 2)
+      dealer.deal(2, dealer.isLeft(other) ? other : minor);
+    for (unsigned dim : {minor, other})
+      while (dealer.isLeft(dim))
+        dealer.deal(0, dim);
+    layouts.push_back(dealer.build());
+  }
+  return layouts;
+}
+
+LinearLayout tile::cheapestWriting(cta::BufferType buffer, unsigned numWarps,
+                                   const Target &target) {
+  Type element = buffer.getElementType();
+  std::optional<LinearLayout> best;
+  double least = 0;
+  for (const LinearLayout &layout :
+       writingLayouts(buffer.getShape(), getElementBytes(element), numWarps)) {
+    LinearLayout image = cheapestImage(layout, buffer, target);
+    double cost = lowering::stageCost(layout, image, element, target).total(numWarps);
+    if (best && cost >= least)
+      continue;
+    best = layout;
+    least = cost;
+  }
+  return *best;
+}
+
 lowering::Cost tile::turningCost(const LinearLayout &turning, const LinearLayout &from,
                                  const LinearLayout &to, Type element, const Target &target) {
   unsigned bytes = getElementBytes(element), most = llvm::Log2_32(kVectorBytes / bytes);

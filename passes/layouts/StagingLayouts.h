@@ -22,6 +22,10 @@ namespace tile {
 layout::LinearLayout cheapestImage(const layout::LinearLayout &holders, cta::BufferType buffer,
                                    const Target &target);
 
+/// Where threads hold an operand of two dimensions that they compute, to write it at least cost.
+layout::LinearLayout cheapestWriting(cta::BufferType buffer, unsigned numWarps,
+                                     const Target &target);
+
 /// Layouts with a square in each thread, whose lanes lie along one dimension or the other.
 /// `fast`: the dimension along which the block is contiguous before.
 llvm::SmallVector<layout::LinearLayout> turningLayouts(llvm::ArrayRef<int64_t> shape, unsigned fast,

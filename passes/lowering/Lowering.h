@@ -75,7 +75,7 @@ private:
   /// Several narrow elements at a time; nothing if `op` or where its operands lie does
   /// not allow that (PackedElements.cpp).
   std::optional<Registers> lowerPacked(mlir::Operation *op);
-  /// Integers that are known to be small as 16-bit floats; nothing for others (SmallIntegers.cpp).
+  /// Integers of few bits, or known to be small, as floats; nothing for others (SmallIntegers.cpp).
   std::optional<Registers> writeDigits(mlir::Operation *op);
   std::optional<Registers> castPairs(FpCastOp op);
   std::optional<Registers> widenPairs(llvm::ArrayRef<mlir::Value> elements, bool isE4M3,

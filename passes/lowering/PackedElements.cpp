@@ -258,10 +258,23 @@ static std::pair<Value, unsigned> byteOf(Value element) {
   return {extract.getVector(), position.getZExtValue()};
 }
 
+/// The two bytes that were read at once, if they are `first` and `second`.
+static Value wholePair(Value first, Value second) {
+  auto low = first.getDefiningOp<LLVM::ExtractElementOp>();
+  auto high = second.getDefiningOp<LLVM::ExtractElementOp>();
+  bool areOfPair = low && high && low.getVector() == high.getVector() &&
+                   cast<VectorType>(low.getVector().getType()).getNumElements() == 2 &&
+                   matchPattern(low.getPosition(), m_Zero()) &&
+                   matchPattern(high.getPosition(), m_One());
+  return areOfPair ? low.getVector() : Value();
+}
+
 /// Two bytes that lie in registers as an i16, the first below; null if they came alone.
 static Value halfOf(Instructions &in, Value first, Value second) {
   OpBuilder &b = in.builder();
   Location loc = in.getLoc();
+  if (Value pair = wholePair(first, second))
+    return LLVM::BitcastOp::create(b, loc, b.getI16Type(), pair);
   auto [low, lowAt] = byteOf(first);
   auto [high, highAt] = byteOf(second);
   if (!low || !high)

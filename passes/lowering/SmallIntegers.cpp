@@ -7,10 +7,15 @@
 //
 //   x in [0, 2^10)  =>  f16 of bits 0x6400 | x, which is 1024 + x, less 1024
 //   x in [0, 2^7)   =>  bf16 of bits 0x4300 | x, which is 128 + x, less 128
+//   x in [-2^9, 2^9)  =>  the first of x + 512: of its ten digits the highest is turned
 //   bytes in [-128, 128)  =>  the first of x + 128, whose bits are those of x but for the highest
 //
 // Bytes that lie side by side in a register go to the lower halves of the floats by one operation,
 // too, which writes the upper halves.
+//
+// f32 has 23 digits: any 8 or 16 bits become one by a permutation, which takes them out of their
+// register besides, and a subtraction. Conversions of less than 32 bits are a quarter as fast as
+// either. Bytes as bf16, which has a digit too few for all of them, are the upper halves of those.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Attributes.h"
@@ -82,6 +87,20 @@ static std::optional<std::pair<Value, uint32_t>> neighbours(Instructions &in, Va
   return std::pair(word, uint32_t(second.getZExtValue() << 8 | first.getZExtValue()));
 }
 
+/// The same of integers of both signs, each of two to the power, a half of that, and the element.
+static Value digitsOfSigned(Instructions &in, Value x, Value y, const Digits &digits) {
+  OpBuilder &b = in.builder();
+  Location loc = in.getLoc();
+  auto word = [&](Value v) {
+    Type type = b.getI32Type();
+    return v.getType() == type ? v : LLVM::ZExtOp::create(b, loc, type, v).getResult();
+  };
+  auto twice = [&](uint32_t half) { return in.i32(int32_t(half << 16 | half)); };
+  Value both = in.permuteBytes(word(x), word(y), 0x5410);
+  both = LLVM::AndOp::create(b, loc, both, twice((1u << digits.count) - 1));
+  return LLVM::XOrOp::create(b, loc, both, twice(digits.bits | 1u << (digits.count - 1)));
+}
+
 /// The bits of both floats, each of two to the power and what the element adds.
 static Value digitsOfPair(Instructions &in, Value x, Value y, const Digits &digits, bool isSigned) {
   OpBuilder &b = in.builder();
@@ -100,6 +119,59 @@ static Value digitsOfPair(Instructions &in, Value x, Value y, const Digits &digi
   return LLVM::OrOp::create(b, loc, both, in.i32(int32_t(digits.bits << 16 | digits.bits)));
 }
 
+/// `x`, of 8 or 16 bits, as f32: exactly.
+static Value digitsOfWord(Instructions &in, Value x, bool isSigned) {
+  OpBuilder &b = in.builder();
+  Location loc = in.getLoc();
+  unsigned bytes = x.getType().getIntOrFloatBitWidth() / 8;
+  uint32_t at = 0; // byte of the word where it starts
+  Value word;
+  APInt position;
+  auto element = x.getDefiningOp<LLVM::ExtractElementOp>();
+  auto vector = element ? dyn_cast<VectorType>(element.getVector().getType()) : VectorType();
+  unsigned size = vector ? unsigned(vector.getNumElements()) * bytes : 0;
+  if ((size == 2 || size == 4) && matchPattern(element.getPosition(), m_ConstantInt(&position))) {
+    word = LLVM::BitcastOp::create(b, loc, b.getIntegerType(8 * size), element.getVector());
+    at = uint32_t(position.getZExtValue()) * bytes;
+  } else {
+    word = x;
+  }
+  if (word.getType() != b.getI32Type())
+    word = LLVM::ZExtOp::create(b, loc, b.getI32Type(), word);
+  int32_t highest = int32_t(bytes == 1 ? 0x80808080u : 0x80008000u);
+  if (isSigned)
+    word = LLVM::XOrOp::create(b, loc, word, in.i32(highest));
+  // Bytes 4 to 7 are those of 2^23.
+  uint32_t chosen = bytes == 1 ? 0x7440 | at : 0x7400 | (at + 1) << 4 | at;
+  Value digits = in.permuteBytes(word, in.i32(0x4b000000), chosen);
+  float power = float(1 << 23) + (isSigned ? float(1 << (8 * bytes - 1)) : 0.0f);
+  return LLVM::FSubOp::create(b, loc, LLVM::BitcastOp::create(b, loc, b.getF32Type(), digits),
+                              in.constant(b.getF32Type(), b.getF32FloatAttr(power)));
+}
+
+/// Elements of 8 or 16 bits as f32, or bytes as bf16; nothing for other types.
+static std::optional<Registers> writeWords(Instructions &in, ArrayRef<Value> elements,
+                                           unsigned bits, Type to, bool isSigned) {
+  bool isHalf = to.isBF16() && bits == 8 && elements.size() % 2 == 0;
+  if (!isHalf && !(to.isF32() && (bits == 8 || bits == 16)))
+    return std::nullopt;
+  OpBuilder &b = in.builder();
+  Location loc = in.getLoc();
+  Registers regs;
+  for (Value x : elements)
+    regs.push_back(digitsOfWord(in, x, isSigned));
+  if (!isHalf)
+    return regs;
+  for (size_t r = 0; r < regs.size(); r += 2) {
+    auto bitsOf = [&](Value f) { return LLVM::BitcastOp::create(b, loc, b.getI32Type(), f); };
+    Value both = in.permuteBytes(bitsOf(regs[r]), bitsOf(regs[r + 1]), 0x7632);
+    both = LLVM::BitcastOp::create(b, loc, VectorType::get({2}, to), both);
+    for (int32_t e : {0, 1})
+      regs[r + e] = LLVM::ExtractElementOp::create(b, loc, both, in.i32(e));
+  }
+  return regs;
+}
+
 /// What the elements of a conversion may be; bytes that nothing is known of are any.
 static Interval rangeOf(Operation *conversion) {
   Value source = conversion->getOperand(0);
@@ -108,32 +180,45 @@ static Interval rangeOf(Operation *conversion) {
   return isByte && range.low < 0 && isa<arith::UIToFPOp>(conversion) ? Interval{0, 255} : range;
 }
 
-std::optional<Registers> Lowering::writeDigits(Operation *op) {
-  if (!isa<arith::SIToFPOp, arith::UIToFPOp>(op) || module->hasAttr(kAlgebraicAttr))
-    return std::nullopt;
-  Value source = op->getOperand(0);
-  Type to = getElementType(op->getResult(0).getType());
+/// Pairs of elements whose values are known to fit in the digits; nothing for others.
+static std::optional<Registers> writePairs(Instructions &in, Operation *op,
+                                           ArrayRef<Value> elements, unsigned bits, Type to) {
   std::optional<Digits> digits = digitsOf(to, in.target());
-  const Registers &elements = get(source);
-  if (!digits || elements.size() % 2 != 0 || bitsOf(source) > 32)
+  if (!digits || elements.size() % 2 != 0 || bits > 32)
     return std::nullopt;
   Interval range = rangeOf(op);
-  bool isSigned = range.low < 0;
+  bool isSigned = range.low < 0, isByte = isSigned && bits == 8;
   constexpr int64_t kHighest = 128; // bit of a byte
-  if ((isSigned && bitsOf(source) != 8) ||
-      range.high + (isSigned ? kHighest : 0) >= int64_t(1) << digits->count)
+  int64_t limit = int64_t(1) << digits->count;
+  if (isSigned && !isByte ? range.low < -limit / 2 || range.high >= limit / 2
+                          : range.high + (isByte ? kHighest : 0) >= limit)
     return std::nullopt;
+  OpBuilder &b = in.builder();
   Location loc = in.getLoc();
   Type pair = VectorType::get({2}, to);
-  float known = digits->value + (isSigned ? float(kHighest) : 0.0f);
+  float known = digits->value + (isByte ? float(kHighest) : isSigned ? float(limit) / 2 : 0.0f);
   Value power =
       in.constant(pair, DenseElementsAttr::get(cast<ShapedType>(pair), b.getFloatAttr(to, known)));
   Registers regs;
   for (size_t r = 0; r < elements.size(); r += 2) {
-    Value both = digitsOfPair(in, elements[r], elements[r + 1], *digits, isSigned);
+    Value both = isSigned && !isByte
+                     ? digitsOfSigned(in, elements[r], elements[r + 1], *digits)
+                     : digitsOfPair(in, elements[r], elements[r + 1], *digits, isByte);
     both = LLVM::FSubOp::create(b, loc, LLVM::BitcastOp::create(b, loc, pair, both), power);
     for (int32_t e : {0, 1})
       regs.push_back(LLVM::ExtractElementOp::create(b, loc, both, in.i32(e)));
   }
   return regs;
+}
+
+std::optional<Registers> Lowering::writeDigits(Operation *op) {
+  if (!isa<arith::SIToFPOp, arith::UIToFPOp>(op) || module->hasAttr(kAlgebraicAttr))
+    return std::nullopt;
+  Value source = op->getOperand(0);
+  Type to = getElementType(op->getResult(0).getType());
+  const Registers &elements = get(source);
+  unsigned bits = bitsOf(source);
+  if (auto pairs = writePairs(in, op, elements, bits, to))
+    return pairs;
+  return writeWords(in, elements, bits, to, isa<arith::SIToFPOp>(op));
 }

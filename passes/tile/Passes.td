@@ -37,6 +37,28 @@ def CountLoopsPass : TilePass<"tile-count-loops", "::mlir::ModuleOp"> {
   ];
 }
 
+def LoadOncePass : TilePass<"tile-load-once", "::mlir::ModuleOp"> {
+  let summary = "of what a block has several times, one is loaded";
+  let description = [{
+    - **Needs**: tile operations without layouts, dimensions that are powers of two.
+    - **Guarantees**: what a loop loads for its products alone, and has the same address under the
+      same mask in runs along a dimension, is loaded once for each run and repeated behind the
+      load, where the addresses are made of ranges, numbers and what the loop carries. Weights of
+      few bits, several to a word, are named so: a row of words for each row of weights.
+    - **Never**: changes a volatile load, or one that is needed for anything but products.
+
+    ```
+      %p = base + (k / 8) * stride + n                %p = base + (8 * k' / 8) * stride + n
+      %w = tile.load %p : 64x128               =>     %v = tile.load %p : 8x128
+      %q = (%w >> (k % 8 * 4)) & 15                   %w = reshape (broadcast %v : 8x8x128) : 64x128
+    ```
+    Copied ahead, each word took the room and the time of eight.
+  }];
+  let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect"];
+  let counts = [
+    Count<"loadsThinned", "loads of one of each run of equal elements">
+  ];
+}
 def CutBlocksPass : TilePass<"tile-cut-blocks", "::mlir::ModuleOp"> {
   let summary = "blocks that no thread can hold, loaded, changed and stored part by part";
   let description = [{

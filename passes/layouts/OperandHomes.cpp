@@ -1,0 +1,131 @@
+//===- OperandHomes.cpp - where operands of products are made -------------===//
+//
+// A part of LayoutInference. What warpgroups multiply they read from shared memory, or a left
+// operand from registers. Where threads make it of something else, they best make it where they
+// write it, or hold it for the product.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/Kernel.h"
+#include "ir/layout/Hopper.h"
+#include "passes/facts/Reach.h"
+#include "passes/layouts/DotLayouts.h"
+#include "passes/layouts/Homes.h"
+#include "passes/layouts/LayoutInference.h"
+#include "passes/layouts/StagingLayouts.h"
+#include "passes/memory/Scratch.h"
+
+using namespace mlir;
+using namespace tile;
+using layout::Dim;
+using layout::LinearLayout;
+
+/// Whether `value` is what a product gave, `depth` operations on its elements ago at most.
+static bool isOfProduct(Value value, unsigned depth) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (isa<DotOp, cta::WarpgroupDotOp, cta::WarpgroupWaitOp>(op))
+    return true;
+  return depth > 0 && isElementwise(op) &&
+         llvm::any_of(op->getOperands(), [&](Value v) { return isOfProduct(v, depth - 1); });
+}
+
+bool tile::becomesOperands(Value value, unsigned depth, unsigned &budget) {
+  return !value.use_empty() && llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<DotOp, cta::WarpgroupDotOp>(user))
+      return use.getOperandNumber() != kDotAcc;
+    if (budget == 0 || depth == 0)
+      return false;
+    --budget;
+    if (isa<cta::StageOp>(user))
+      return true;
+    bool isBesideResult = llvm::any_of(user->getOperands(), [&](Value other) {
+      return other != value && isOfProduct(other, reach::kOperands);
+    });
+    return !isBesideResult && (isElementwise(user) || isa<TransOp, ReshapeOp, JoinOp>(user)) &&
+           becomesOperands(user->getResult(0), depth - 1, budget);
+  });
+}
+
+/// Where threads hold what a warpgroup product makes of `value`: as the instruction reads it, or as
+/// shared memory is written at least cost.
+cta::LayoutAttr LayoutInference::layoutAtProduct(Value value, unsigned depth) const {
+  Operation *user = *value.user_begin();
+  if (auto stage = dyn_cast<cta::StageOp>(user))
+    return stage.getType().getShape().size() == 2
+               ? cta::LayoutAttr::get(
+                     context,
+                     cheapestWriting(stage.getType(), coalescing.numWarps(), targetOf(stage)))
+               : cta::LayoutAttr();
+  if (auto dot = dyn_cast<cta::WarpgroupDotOp>(user)) {
+    RankedTensorType type = blockType(value);
+    return cta::LayoutAttr::get(
+        context, layout::warpgroupOperandA(
+                     type.getDimSize(0), type.getDimSize(1), dot.getType().getDimSize(1),
+                     getElementBytes(type.getElementType()), coalescing.numWarps()));
+  }
+  bool isLooked = isElementwise(user) || isa<TransOp, ReshapeOp>(user);
+  cta::LayoutAttr there =
+      depth > 0 && isLooked ? layoutAtProduct(user->getResult(0), depth - 1) : cta::LayoutAttr();
+  return there ? cta::LayoutAttr::get(context, operandLayoutFor(user, there.getLayout())) : there;
+}
+
+/// The same of what has no other use.
+cta::LayoutAttr LayoutInference::layoutOfMultiplied(Value value) const {
+  unsigned budget = reach::kUsersSeen;
+  return becomesOperands(value, reach::kJoined, budget) ? layoutAtProduct(value, reach::kJoined)
+                                                        : cta::LayoutAttr();
+}
+
+/// Whether `value` is a block that is loaded, perhaps changed element by element.
+static bool isLoaded(Value value, unsigned depth) {
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<LoadOp>(op))
+    return true;
+  return op && depth > 0 && isElementwise(op) &&
+         llvm::any_of(op->getOperands(), [&](Value v) { return isLoaded(v, depth - 1); });
+}
+
+cta::LayoutAttr LayoutInference::layoutBesideMade(BroadcastOp op) const {
+  for (Operation *user : op->getUsers())
+    for (Value other : user->getOperands())
+      if (other != op.getResult() && isLoaded(other, reach::kOperands))
+        return {};
+  return layoutOfMultiplied(op.getResult());
+}
+
+/// The element type of what the product takes that becomes of `value`, if it takes it from
+/// registers.
+static Type elementInRegisters(Value value) {
+  for (unsigned step = 0; step < reach::kJoined && !value.use_empty(); ++step) {
+    Operation *user = *value.user_begin();
+    if (isa<cta::WarpgroupDotOp>(user))
+      return getElementType(value.getType());
+    if (isa<cta::StageOp>(user))
+      return {};
+    value = user->getResult(0);
+  }
+  return {};
+}
+
+cta::LayoutAttr LayoutInference::layoutOfChanged(Operation *op, cta::LayoutAttr home) const {
+  LoadOp load;
+  for (Value operand : op->getOperands())
+    if (auto from = operand.getDefiningOp<LoadOp>(); from && natural(operand) == home)
+      load = from;
+  if (!load || !load->hasOneUse() || !willComeFromRing(load, coalescing))
+    return {};
+  cta::LayoutAttr there = layoutOfMultiplied(op->getResult(0));
+  Type moved = there ? elementInRegisters(op->getResult(0)) : Type();
+  // As much is computed, not the same by several warps.
+  if (!moved || there == home ||
+      there.getLayout().inSize(Dim::reg()) > home.getLayout().inSize(Dim::reg()))
+    return {};
+  unsigned warps = coalescing.numWarps();
+  lowering::Cost here = costOfLoading(load, home, coalescing);
+  here += lowering::convertCost(home.getLayout(), there.getLayout(), moved, targetOf(op));
+  return costOfLoading(load, there, coalescing).total(warps) < here.total(warps)
+             ? there
+             : cta::LayoutAttr();
+}
