@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
 #include "passes/Passes.h"
+#include "passes/facts/PointerRoots.h"
 #include "passes/facts/SharedOperands.h"
 #include "passes/memory/AccessOrder.h"
 #include "passes/memory/JoinedStores.h"
@@ -33,8 +34,9 @@ struct Interval {
 
 /// What no barrier has settled yet.
 struct Pending {
-  SmallVector<Interval, 4> buffers;     ///< of shared memory, read
-  SmallVector<Operation *, 4> accesses; ///< to global memory
+  SmallVector<Interval, 4> buffers; ///< of shared memory, read
+  /// To global memory; and whether a turn of a loop before this one has made it.
+  SmallVector<std::pair<Operation *, bool>, 4> accesses;
   void clear() {
     buffers.clear();
     accesses.clear();
@@ -54,13 +56,15 @@ template <typename T> bool mergeInto(SmallVector<T, 4> &into, ArrayRef<T> from) 
 /// Adds `from` to `into`; true if that changed anything.
 bool merge(Pending &into, const Pending &from) {
   bool buffers = mergeInto<Interval>(into.buffers, from.buffers);
-  return mergeInto<Operation *>(into.accesses, from.accesses) || buffers;
+  return mergeInto<std::pair<Operation *, bool>>(into.accesses, from.accesses) || buffers;
 }
 
 struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPass> {
   void runOnOperation() override {
     storesMeet = cta::warpsOfGroup(getOperation()) == 4;
     for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>()) {
+      stored.clear();
+      kernel.walk([&](StoreOp store) { collectRoots(store.getPtr(), stored); });
       Pending pending;
       walk(kernel.getBody().front(), pending);
     }
@@ -72,7 +76,7 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
       if (isa<cta::BarrierOp, cta::ClusterBarrierOp, BarrierOp, cta::RingFillOp>(op) ||
           (wait && !lowering::meetsInReduction(wait)) || (storesMeet && isa<cta::TmaStoreOp>(op))) {
         pending.clear();
-      } else if (isa<LoadOp, StoreOp>(op)) {
+      } else if (isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(op)) {
         access(op, pending);
         visit(op, pending); // a volatile load passes on what one thread has read
       } else if (isa<LoopLikeOpInterface>(op)) {
@@ -104,13 +108,17 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
     }
   }
 
-  bool storesMeet = false; ///< all threads, before the copies of a `cta.tma_store`
+  bool storesMeet = false;      ///< all threads, before the copies of a `cta.tma_store`
+  llvm::DenseSet<Value> stored; ///< where pointers come from that the kernel stores by
 
   void walkLoop(Operation &loop, Pending &pending) {
     while (true) {
       Pending head = pending;
       for (Region &region : loop.getRegions())
         walk(region.front(), head);
+      // What comes round is of an earlier turn there; behind the loop, that is all the same.
+      for (auto &[access, isOfEarlierTurn] : head.accesses)
+        isOfEarlierTurn |= loop.isAncestor(access);
       if (!merge(pending, head))
         return;
     }
@@ -161,10 +169,24 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
 
   /// Other threads may hold an element that is loaded than the one that stores it.
   void access(Operation &op, Pending &pending) {
-    if (llvm::any_of(pending.accesses, [&](Operation *o) { return meetAcrossThreads(*o, op); }))
+    if (llvm::any_of(pending.accesses, [&](auto &earlier) {
+          return meetAcrossThreads(*earlier.first, op, earlier.second) ||
+                 meetsAtomic(*earlier.first, op) ||
+                 (releasesForAll(op) && isPublished(*earlier.first));
+        }))
       barrierBefore(op, pending);
-    if (!llvm::is_contained(pending.accesses, &op))
-      pending.accesses.push_back(&op);
+    std::pair<Operation *, bool> here(&op, false);
+    if (!llvm::is_contained(pending.accesses, here))
+      pending.accesses.push_back(here);
+  }
+
+  /// Whether several threads access what other programs may wait for: memory that this kernel
+  /// stores to. What one thread stores, the same one releases.
+  bool isPublished(Operation &access) const {
+    if (auto store = dyn_cast<StoreOp>(access))
+      return isa<RankedTensorType>(store.getPtr().getType());
+    auto load = dyn_cast<LoadOp>(access);
+    return load && comesFrom(load.getPtr(), stored);
   }
 
   void barrierBefore(Operation &op, Pending &pending) {

@@ -44,7 +44,10 @@ def InsertBarriersPass : TilePass<"tile-insert-barriers", "::mlir::ModuleOp"> {
     - **Guarantees**: between the last read of a shared-memory byte by one op and its
       next write by another there is a barrier on every path. So there is between a load and a
       store of global memory by the same pointers, in either order, where another thread
-      may hold an element in the one than in the other (AccessOrder.h).
+      may hold an element in the one than in the other, also where a loop hands these pointers on to
+      its next turn; between an atomic operation and a load or store by pointers from the same
+      argument; and, before an atomic operation on a single number that releases, behind stores of
+      several threads and loads of what the kernel stores to (AccessOrder.h).
     - **Never**: adds a barrier that no hazard asks for.
 
     Each exchanging op writes its buffer, passes its own barrier and reads it
