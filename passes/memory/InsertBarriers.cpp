@@ -34,9 +34,8 @@ struct Interval {
 
 /// What no barrier has settled yet.
 struct Pending {
-  SmallVector<Interval, 4> buffers; ///< of shared memory, read
-  /// To global memory; and whether a turn of a loop before this one has made it.
-  SmallVector<std::pair<Operation *, bool>, 4> accesses;
+  SmallVector<Interval, 4> buffers;     ///< of shared memory, read
+  SmallVector<Operation *, 4> accesses; ///< to global memory
   void clear() {
     buffers.clear();
     accesses.clear();
@@ -56,7 +55,7 @@ template <typename T> bool mergeInto(SmallVector<T, 4> &into, ArrayRef<T> from) 
 /// Adds `from` to `into`; true if that changed anything.
 bool merge(Pending &into, const Pending &from) {
   bool buffers = mergeInto<Interval>(into.buffers, from.buffers);
-  return mergeInto<std::pair<Operation *, bool>>(into.accesses, from.accesses) || buffers;
+  return mergeInto<Operation *>(into.accesses, from.accesses) || buffers;
 }
 
 struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPass> {
@@ -116,9 +115,6 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
       Pending head = pending;
       for (Region &region : loop.getRegions())
         walk(region.front(), head);
-      // What comes round is of an earlier turn there; behind the loop, that is all the same.
-      for (auto &[access, isOfEarlierTurn] : head.accesses)
-        isOfEarlierTurn |= loop.isAncestor(access);
       if (!merge(pending, head))
         return;
     }
@@ -169,15 +165,13 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
 
   /// Other threads may hold an element that is loaded than the one that stores it.
   void access(Operation &op, Pending &pending) {
-    if (llvm::any_of(pending.accesses, [&](auto &earlier) {
-          return meetAcrossThreads(*earlier.first, op, earlier.second) ||
-                 meetsAtomic(*earlier.first, op) ||
-                 (releasesForAll(op) && isPublished(*earlier.first));
+    if (llvm::any_of(pending.accesses, [&](Operation *earlier) {
+          return meetAcrossThreads(*earlier, op) || meetsAtomic(*earlier, op) ||
+                 (releasesForAll(op) && isPublished(*earlier));
         }))
       barrierBefore(op, pending);
-    std::pair<Operation *, bool> here(&op, false);
-    if (!llvm::is_contained(pending.accesses, here))
-      pending.accesses.push_back(here);
+    if (!llvm::is_contained(pending.accesses, &op))
+      pending.accesses.push_back(&op);
   }
 
   /// Whether several threads access what other programs may wait for: memory that this kernel
