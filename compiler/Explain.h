@@ -98,6 +98,8 @@ struct Explanation {
   // Known after assembling:
   int registers = -1, spillBytes = -1;
 
+  std::string assemblerError; ///< of an assembler that was there and failed
+
   // Set by conclude:
   std::optional<Occupancy> occupancy;
   Work scope;                            ///< what the bound is about

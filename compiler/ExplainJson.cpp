@@ -105,6 +105,8 @@ json::Value Explanation::toJson() const {
                     {"outside_loops", workToJson(outside)}};
   if (roleRegisters.size() == 2)
     root["role_registers"] = json::Array{roleRegisters[0], roleRegisters[1]};
+  if (!assemblerError.empty())
+    root["assembler_error"] = assemblerError;
   if (!device)
     return root;
   root["device"] = device->name;

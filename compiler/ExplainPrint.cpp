@@ -213,6 +213,8 @@ static void printSummary(const Explanation &e, raw_ostream &os) {
       os << (e.spillBytes ? formatted("; {} spilled", inBytes(e.spillBytes))
                           : std::string("; no spills"));
     os << '\n';
+  } else if (!e.assemblerError.empty()) {
+    os << formatted("  registers      not known: {}\n", e.assemblerError);
   } else {
     os << "  registers      not known: neither `ptxas` nor a driver for this target is here\n";
   }

@@ -1,6 +1,7 @@
 //===- Source.cpp - source buffers and name suggestions -------------------===//
 #include "frontend/Source.h"
 #include "frontend/Files.h"
+#include "text/Format.h"
 #include <algorithm>
 
 namespace tile::frontend {
@@ -28,6 +29,10 @@ std::unique_ptr<SourceFile> SourceFile::open(llvm::StringRef path, std::string &
       isInput ? readStandardInput(kMaxSourceBytes, error) : readFile(path, kMaxSourceBytes, error);
   if (!text)
     return nullptr;
+  if (llvm::StringRef(*text).contains('\0')) {
+    error = formatted("cannot read `{}`: it is not text", path);
+    return nullptr;
+  }
   return std::make_unique<SourceFile>(isInput ? "<stdin>" : path.str(), std::move(*text));
 }
 

@@ -41,11 +41,19 @@ static Result parseInteger(StringRef text, unsigned base) {
   return PyValue::integer(negative ? -value : value);
 }
 
+/// What an extension stands for, anything else as it is.
+static Result numberOf(const PyValue &value) {
+  return value.is(Kind::Extension) ? value.asExtension()->number() : Result(value);
+}
+
 static Result toInteger(Evaluator &, const CallArgs &args) {
   ArgReader r("int", args, {"x", "base"}, 0);
   if (!r)
     return r.error();
-  PyValue value = r.has(0) ? r[0] : PyValue::integer(0);
+  Result given = r.has(0) ? numberOf(r[0]) : Result(PyValue::integer(0));
+  if (!given)
+    return given;
+  PyValue value = given.take();
   if (value.is(Kind::Int) || value.is(Kind::Bool))
     return unary(ast::UnaryOp::Pos, value);
   if (value.is(Kind::Float))
@@ -63,7 +71,10 @@ static Result toFloat(Evaluator &, const CallArgs &args) {
   ArgReader r("float", args, {"x"}, 0);
   if (!r)
     return r.error();
-  PyValue value = r.has(0) ? r[0] : PyValue::integer(0);
+  Result given = r.has(0) ? numberOf(r[0]) : Result(PyValue::integer(0));
+  if (!given)
+    return given;
+  PyValue value = given.take();
   if (std::optional<double> number = value.toDouble())
     return PyValue::number(*number);
   if (!value.isStr())

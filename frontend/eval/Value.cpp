@@ -354,6 +354,7 @@ Result Extension::binary(ast::BinaryOp op, const PyValue &, bool) {
 Result Extension::compare(ast::CompareOp op, const PyValue &) {
   return noSupport(*this, formatted("has no comparison `{}` here", ast::spelling(op)));
 }
+Result Extension::number() { return PyValue::extension(shared_from_this()); }
 Result Extension::truth() { return noSupport(*this, "has no truth value at compile time"); }
 Result Extension::length() { return noSupport(*this, "has no length"); }
 Result Extension::iterate(std::vector<PyValue> &) { return noSupport(*this, "cannot be iterated"); }

@@ -309,6 +309,8 @@ public:
   /// `self op other`.
   virtual Result compare(ast::CompareOp op, const PyValue &other);
   virtual Result truth();
+  /// What `int` and `float` make a number of; itself if it is no number.
+  virtual Result number();
   virtual Result length();
   virtual Result iterate(std::vector<PyValue> &elements);
   virtual Result subscript(Evaluator *evaluator, const PyValue &index);

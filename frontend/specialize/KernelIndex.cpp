@@ -121,6 +121,48 @@ std::vector<FunctionPtr> KernelIndex::named(StringRef name) {
   return found;
 }
 
+/// "`--kernel add`, the types of (x, n) with `--signature`, and `--constexpr BLOCK=VALUE`".
+static std::string howToCompile(const eval::FunctionObject &kernel, KernelIndex &index) {
+  std::string types, constants;
+  for (const ast::Parameter &parameter : kernel.def->params) {
+    if (!eval::isConstexprAnnotation(parameter.annotation.get(), kernel.module))
+      types += formatted("{}{}", types.empty() ? "" : ", ", parameter.name);
+    else if (!parameter.defaultValue)
+      constants +=
+          formatted("{} `--constexpr {}=VALUE`", constants.empty() ? ", and" : "", parameter.name);
+  }
+  return formatted("`--kernel {}`{}{}", index.qualifiedName(kernel),
+                   types.empty() ? "" : formatted(", the types of ({}) with `--signature`", types),
+                   constants);
+}
+
+/// Several kernels, and nothing says which: each is a note that says what to type.
+static void refuseSeveral(llvm::ArrayRef<FunctionPtr> kernels, KernelIndex &index,
+                          const SourceFile &file, DiagnosticEngine &diagnostics) {
+  constexpr size_t most = 8;
+  frontend::Diagnostic &error = diagnostics.error(
+      nullptr, {},
+      formatted("`{}` has several kernels: name one with `--kernel`, and say what it takes{}",
+                file.name(),
+                kernels.size() <= most ? "" : formatted(": {}", quotedNames(kernels, index))));
+  for (const FunctionPtr &kernel : kernels)
+    if (kernels.size() <= most && kernel->def)
+      error.notes.push_back(
+          {frontend::Severity::Note, &file, kernel->range(), howToCompile(*kernel, index), {}});
+}
+
+/// Why there is no kernel: what else the file has instead.
+static std::string describeNoKernel(eval::ModuleEnv &module) {
+  std::string text =
+      formatted("no function of `{}` is decorated with `@triton.jit`", module.source().name());
+  for (const FunctionPtr &function : module.functions())
+    if (function->findDecorator("tile.function"))
+      return formatted("{}; `{}` is of whole tensors: it is compiled when it is called, and "
+                       "`tilec explain` says to what",
+                       text, function->name());
+  return text;
+}
+
 FunctionPtr chooseKernel(eval::ModuleEnv &module, KernelIndex &index, const CompileOptions &options,
                          DiagnosticEngine &diagnostics) {
   const SourceFile *file = &module.source();
@@ -129,11 +171,10 @@ FunctionPtr chooseKernel(eval::ModuleEnv &module, KernelIndex &index, const Comp
     std::vector<FunctionPtr> candidates = withoutHelpers(kernels);
     if (candidates.size() == 1)
       return candidates[0];
-    std::string message = "no function of the file is decorated with `@triton.jit`";
-    if (!kernels.empty())
-      message = formatted("the file has several kernels, name one with --kernel: {}",
-                          quotedNames(candidates.empty() ? kernels : candidates, index));
-    diagnostics.error(nullptr, {}, message);
+    if (kernels.empty())
+      diagnostics.error(nullptr, {}, describeNoKernel(module));
+    else
+      refuseSeveral(candidates.empty() ? kernels : candidates, index, *file, diagnostics);
     return nullptr;
   }
   std::vector<FunctionPtr> found = index.named(options.kernel);
@@ -141,7 +182,7 @@ FunctionPtr chooseKernel(eval::ModuleEnv &module, KernelIndex &index, const Comp
     return found[0];
   if (!found.empty()) {
     diagnostics.error(file, found[1]->range(),
-                      formatted("there are several kernels `{}`, name one with --kernel: {}",
+                      formatted("there are several kernels `{}`, name one with `--kernel`: {}",
                                 options.kernel, quotedNames(found, index)));
     return nullptr;
   }

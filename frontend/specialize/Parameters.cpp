@@ -127,7 +127,7 @@ void Parameters::refuseUntyped(llvm::ArrayRef<const ast::Parameter *> unknown) {
   bool isOne = unknown.size() == 1;
   diagnostics.error(file, unknown.front()->range,
                     formatted("the {} of {} {} not known: annotate {}, as in `{}: \"*fp32\"` or "
-                              "`{}: \"i32\"`, or give a signature for ({})",
+                              "`{}: \"i32\"`, or give a signature (`--signature`) for ({})",
                               isOne ? "type" : "types",
                               (isOne ? "parameter " : "parameters ") + names, isOne ? "is" : "are",
                               isOne ? "it" : "them", unknown.front()->name, unknown.back()->name,

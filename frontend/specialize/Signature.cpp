@@ -3,6 +3,7 @@
 #include "frontend/Literals.h"
 #include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/JSON.h"
 #include <cmath>
 #include <limits>
@@ -123,6 +124,24 @@ static std::optional<ArgumentType> parseDescriptor(StringRef inner, std::string 
   return result;
 }
 
+/// The spelling that `text` stands for elsewhere, or is near to; empty if none is.
+static std::string typeMeantBy(StringRef text) {
+  bool isPointer = text.consume_front("*") || text.consume_back("*");
+  text = text.trim();
+  StringRef known = llvm::StringSwitch<StringRef>(text)
+                        .Cases({"f32", "float"}, "fp32")
+                        .Cases({"f64", "double"}, "fp64")
+                        .Cases({"f16", "half"}, "fp16")
+                        .Cases({"int", "int32_t"}, "i32")
+                        .Cases({"long", "int64_t"}, "i64")
+                        .Case("bool", "i1")
+                        .Default("");
+  if (known.empty())
+    known = frontend::nearestName(text, {"fp16", "bf16", "fp32", "fp64", "i1", "i8", "i16", "i32",
+                                         "i64", "u8", "u16", "u32", "u64"});
+  return known.empty() ? "" : formatted("{}{}", isPointer ? "*" : "", known);
+}
+
 std::optional<ArgumentType> parseArgumentType(StringRef text, std::string &error) {
   text = text.trim();
   ArgumentType result;
@@ -149,10 +168,14 @@ std::optional<ArgumentType> parseArgumentType(StringRef text, std::string &error
   auto [spelling, hint] = text.split(':');
   std::optional<DType> type = DType::parse(spelling.trim());
   if (!type || type->isVoid() || type->isBlock()) {
-    error = formatted("`{}` is not an argument type: use `*fp32` (pointer), `i32`, `i64`, `u8`, "
-                      "`i1`, `fp16`, `bf16`, `fp32`, `fp64`, ..., `tensordesc<fp16[64,64]>`, "
-                      "`none`, a tuple in parentheses, or `const=VALUE`",
-                      text);
+    std::string meant = typeMeantBy(spelling.trim());
+    error = meant.empty()
+                ? formatted("`{}` is not an argument type: use `*fp32` (pointer), `i32`, `i64`, "
+                            "`u8`, `i1`, `fp16`, `bf16`, `fp32`, `fp64`, ..., "
+                            "`tensordesc<fp16[64,64]>`, `none`, a tuple in parentheses, or "
+                            "`const=VALUE`",
+                            text)
+                : formatted("`{}` is not an argument type; did you mean `{}`?", text, meant);
     return std::nullopt;
   }
   result.type = *type;

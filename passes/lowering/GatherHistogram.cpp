@@ -1,4 +1,5 @@
 //===- GatherHistogram.cpp - gather, histogram, foreign and scalar functions ===//
+#include "passes/facts/Speech.h"
 #include "passes/lowering/Lowering.h"
 #include "passes/memory/Scratch.h"
 
@@ -144,19 +145,14 @@ LogicalResult Lowering::lowerMap(MapElementwiseOp op) {
   // Each element is spoken for by one of the threads, and one of the registers, that hold it.
   auto block = dyn_cast<RankedTensorType>(op.getSrcs()[0].getType());
   LinearLayout layout = block ? cta::getLayout(block) : LinearLayout();
-  bool speaks =
-      op.getBody()
-          .walk([](Operation *inner) {
-            return isa<AssertOp, PrintOp>(inner) ? WalkResult::interrupt() : WalkResult::advance();
-          })
-          .wasInterrupted();
-  Value owner = speaks ? ownerPredicate(layout) : Value();
+  bool isHeard = speaks(op.getBody());
+  Value owner = isHeard ? ownerPredicate(layout) : Value();
   int32_t copies = 0;
   for (auto [dim, free] : layout.freeVariableMasks())
     if (dim == Dim::reg())
       copies = free;
   for (unsigned first = 0; first < count; first += pack) {
-    if (speaks)
+    if (isHeard)
       speaksForElement = int32_t(first) & copies ? in.i1(false) : owner;
     // A thread with fewer elements than `pack` hands its last one over again.
     auto element = [&](unsigned k) { return std::min(first + k, count - 1); };

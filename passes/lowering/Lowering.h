@@ -244,9 +244,10 @@ private:
   mlir::Value getScalar(mlir::Value v) const { return get(v).front(); }
   void set(mlir::Value v, Registers regs) { values[v] = std::move(regs); }
 
-  /// Runs a combiner block on scalars: n accumulated values, then n new ones.
-  mlir::FailureOr<Registers> combine(mlir::Block &block, mlir::ValueRange lhs,
-                                     mlir::ValueRange rhs);
+  /// Runs a combiner block on scalars: n accumulated values, then n new ones. What it asserts and
+  /// prints, the threads say in which `speaks` is set, or all if it is null.
+  mlir::FailureOr<Registers> combine(mlir::Block &block, mlir::ValueRange lhs, mlir::ValueRange rhs,
+                                     mlir::Value speaks);
 
   mlir::Value lane();        ///< tid & 31
   mlir::Value warp();        ///< tid >> 5
@@ -254,9 +255,15 @@ private:
   /// The contribution of the running thread to output dimension `out`: the XOR
   /// of the bases of its lane and warp bits, as few instructions as possible.
   mlir::Value threadPart(const layout::LinearLayout &layout, layout::Dim out);
+  /// The bits of thread numbers in which threads differ that hold the same elements.
+  int32_t copyBits(const layout::LinearLayout &layout);
+  /// i1: none of these bits of the thread's number is set; null if every thread is such.
+  mlir::Value hasNoneOf(int32_t threadBits);
   /// i1: this thread is the one that acts for all holding copies; null if every
   /// thread is.
-  mlir::Value ownerPredicate(const layout::LinearLayout &layout);
+  mlir::Value ownerPredicate(const layout::LinearLayout &layout) {
+    return hasNoneOf(copyBits(layout));
+  }
   /// A pointer into dynamic shared memory at a constant byte offset.
   mlir::Value sharedBase(int64_t byteOffset);
   mlir::Value sharedAt(mlir::Value base, mlir::Value byteOffset);
@@ -320,7 +327,7 @@ private:
   mlir::Value tid;       ///< and among those that compute together
   mlir::Value laneId, warpId, uniformWarpId, warpgroupId, groupId, clusterRankId;
   /// In a function of elements that asserts or prints: whether this thread speaks for the element
-  /// it has, one of those that hold it; null if each does.
+  /// it has, or the two that it combines, one of those that do; null if each does.
   std::optional<mlir::Value> speaksForElement;
   mlir::Value evictFirst, evictLast; ///< of `policyOf`
   mlir::Value unknownZero;           ///< of `zeroUnknown`

@@ -37,19 +37,26 @@ using namespace tile::lowering;
 using layout::Dim;
 using layout::LinearLayout;
 
-FailureOr<Registers> Lowering::combine(Block &block, ValueRange lhs, ValueRange rhs) {
+FailureOr<Registers> Lowering::combine(Block &block, ValueRange lhs, ValueRange rhs, Value speaks) {
   for (auto [arg, value] : llvm::zip(block.getArguments().take_front(lhs.size()), lhs))
     set(arg, {value});
   for (auto [arg, value] : llvm::zip(block.getArguments().drop_front(lhs.size()), rhs))
     set(arg, {value});
   Location saved = in.getLoc();
-  if (failed(lowerBlock(block)))
+  speaksForElement = speaks;
+  LogicalResult lowered = lowerBlock(block);
+  speaksForElement.reset();
+  if (failed(lowered))
     return failure();
   in.setLoc(saved);
   Registers out;
   for (Value v : block.getTerminator()->getOperands())
     out.push_back(getScalar(v));
   return out;
+}
+
+FailureOr<Registers> ReduceLowering::combine(ValueRange lhs, ValueRange rhs) {
+  return l.combine(op.getCombineBlock(), lhs, rhs, isHeard ? l.hasNoneOf(copies) : Value());
 }
 
 unsigned lowering::axisBits(const LinearLayout &layout, Dim in, unsigned axis) {
@@ -200,7 +207,7 @@ LogicalResult ReduceLowering::byHalves(unsigned mask) {
         given.push_back(
             l.in.shuffleXor(LLVM::SelectOp::create(l.b, loc, isSecond, x, y), 1u << bit));
       }
-      FailureOr<Registers> c = l.combine(op.getCombineBlock(), kept, given);
+      FailureOr<Registers> c = combine(kept, given);
       if (failed(c))
         return failure();
       first = std::move(*c);
@@ -233,6 +240,7 @@ LogicalResult ReduceLowering::overLanesInOrder(unsigned mask) {
   for (unsigned bit = 1; bit <= mask; bit <<= 1) {
     if (!(mask & bit))
       continue;
+    copies |= int32_t(bit);
     Location loc = l.in.getLoc();
     Value isRight = LLVM::AndOp::create(l.b, loc, l.lane(), l.in.i32(int32_t(bit)));
     isRight = LLVM::ICmpOp::create(l.b, loc, LLVM::ICmpPredicate::ne, isRight, l.in.i32(0));
@@ -243,7 +251,7 @@ LogicalResult ReduceLowering::overLanesInOrder(unsigned mask) {
         left.push_back(LLVM::SelectOp::create(l.b, loc, isRight, other, own));
         right.push_back(LLVM::SelectOp::create(l.b, loc, isRight, own, other));
       }
-      FailureOr<Registers> c = l.combine(op.getCombineBlock(), left, right);
+      FailureOr<Registers> c = combine(left, right);
       if (failed(c))
         return failure();
       a = std::move(*c);
@@ -288,11 +296,12 @@ LogicalResult ReduceLowering::overLanes(unsigned mask) {
   for (int bit = 4; bit >= 0; --bit) {
     if (!(mask >> bit & 1))
       continue;
+    copies |= 1 << bit;
     for (Registers &a : acc) {
       Registers other;
       for (Value v : a)
         other.push_back(l.in.shuffleXor(v, 1u << bit));
-      FailureOr<Registers> c = l.combine(op.getCombineBlock(), a, other);
+      FailureOr<Registers> c = combine(a, other);
       if (failed(c))
         return failure();
       a = std::move(*c);

@@ -8,6 +8,7 @@
 #define TILE_PASSES_LOWERING_REDUCELOWERING_H
 
 #include "passes/facts/Combiners.h"
+#include "passes/facts/Speech.h"
 #include "passes/lowering/Lowering.h"
 #include "passes/lowering/ReduceWork.h"
 
@@ -27,9 +28,15 @@ struct ReduceLowering : ReduceWork {
   unsigned halvedLanes = 0;
   int64_t halvedDistances[5] = {}; ///< for each lane bit
   mlir::Value halvedBy;
+  /// Whether the combiner asserts or prints, and the bits of thread numbers in which threads differ
+  /// that combine the same elements just now: one of them speaks.
+  bool isHeard;
+  int32_t copies;
 
-  ReduceLowering(Lowering &l, ReduceOp op) : ReduceWork(op), l(l) {}
+  ReduceLowering(Lowering &l, ReduceOp op)
+      : ReduceWork(op), l(l), isHeard(speaks(op.getCombine())), copies(l.copyBits(layout)) {}
 
+  mlir::FailureOr<Registers> combine(mlir::ValueRange lhs, mlir::ValueRange rhs);
   void groupRegisters();
   mlir::FailureOr<Registers> tree(llvm::SmallVector<Registers> level);
   /// Several independent chains of each sum, of which the first elements are left to be merged.

@@ -49,7 +49,7 @@ FailureOr<Registers> ReduceLowering::tree(SmallVector<Registers> level) {
   while (level.size() > 1) {
     SmallVector<Registers> next;
     for (unsigned i = 0; i + 1 < level.size(); i += 2) {
-      FailureOr<Registers> c = l.combine(op.getCombineBlock(), level[i], level[i + 1]);
+      FailureOr<Registers> c = combine(level[i], level[i + 1]);
       if (failed(c))
         return failure();
       next.push_back(std::move(*c));
@@ -80,7 +80,7 @@ LogicalResult ReduceLowering::chains(MutableArrayRef<SmallVector<Registers>> sum
   });
   for (auto [ready, s, i] : steps) {
     Registers &sum = sums[s][i % count];
-    FailureOr<Registers> c = l.combine(op.getCombineBlock(), sum, sums[s][i]);
+    FailureOr<Registers> c = combine(sum, sums[s][i]);
     if (failed(c))
       return failure();
     sum = std::move(*c);

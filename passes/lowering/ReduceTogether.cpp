@@ -51,6 +51,10 @@ LogicalResult ReduceLowering::takeUpTogether(const Partials &partials, unsigned 
   unsigned own = partials.warps / threads, atOnce = numThreads / threads;
   Value share = LLVM::AndOp::create(l.b, loc, l.tid, l.in.i32(threads - 1));
   Value mine = LLVM::LShrOp::create(l.b, loc, l.tid, l.in.i32(llvm::Log2_32(threads)));
+  int32_t idle = 0; // threads that do what others do
+  for (unsigned t = numThreads / 2; t >= std::max<int64_t>(results() * threads, 1); t /= 2)
+    idle |= int32_t(t);
+  copies = idle;
   if (results() < atOnce)
     mine = LLVM::AndOp::create(l.b, loc, mine, l.in.i32(results() - 1));
   Value skipped = LLVM::MulOp::create(l.b, loc, share, l.in.i32(own));
@@ -67,14 +71,7 @@ LogicalResult ReduceLowering::takeUpTogether(const Partials &partials, unsigned 
   acc = std::move(sums);
   if (failed(overShares(threads - 1)))
     return failure();
-  unsigned idle = threads - 1;
-  for (unsigned t = numThreads / 2; t >= std::max<int64_t>(results() * threads, 1); t /= 2)
-    idle |= t;
-  Value writes;
-  if (idle) {
-    Value bits = LLVM::AndOp::create(l.b, loc, l.tid, l.in.i32(idle));
-    writes = LLVM::ICmpOp::create(l.b, loc, LLVM::ICmpPredicate::eq, bits, l.in.i32(0));
-  }
+  Value writes = l.hasNoneOf(idle | int32_t(threads - 1));
   for (auto [place, sum] : llvm::zip_equal(places, acc))
     for (auto [k, v] : llvm::enumerate(sum))
       l.in.storeShared(address(whole, k, place), {l.toMemory(v)}, writes);

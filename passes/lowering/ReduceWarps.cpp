@@ -124,6 +124,8 @@ SmallVector<Value> ReduceLowering::neededResults() {
 LogicalResult ReduceLowering::takeUp(const Partials &partials) {
   unsigned lanes = lanesToShare(partials.warps);
   unsigned own = partials.warps >> llvm::popcount(lanes);
+  auto type = dyn_cast<RankedTensorType>(op.getResult(0).getType());
+  copies = l.copyBits(type ? cta::getLayout(type) : LinearLayout()) & ~int32_t(lanes);
   SmallVector<Registers> whole;
   for (Value index : neededResults()) {
     Value share;

@@ -11,6 +11,7 @@
 // A reverse scan is the same with all positions mirrored.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/facts/Speech.h"
 #include "passes/lowering/Lowering.h"
 #include "passes/memory/ScanShape.h"
 
@@ -30,6 +31,7 @@ struct ScanLowering {
   ScanShape s;
   bool reverse;
   unsigned segment, repeats;
+  bool isHeard; ///< whether the combiner asserts or prints
   /// [line][repeat * segment + i] -> register, in scan order. A line is one
   /// combination of the other coordinates.
   SmallVector<SmallVector<unsigned>> lines;
@@ -44,12 +46,18 @@ struct ScanLowering {
   ScanLowering(Lowering &l, ScanOp op)
       : l(l), op(op), layout(cta::getLayout(op.getSrcs()[0].getType())), axis(op.getAxis()),
         s(scanShape(layout, axis)), reverse(op.getReverse()), segment(1u << s.segmentBits),
-        repeats(1u << s.repeatBits) {}
+        repeats(1u << s.repeatBits), isHeard(speaks(op.getCombine())) {}
 
   Location loc() { return l.in.getLoc(); }
-  FailureOr<Registers> combine(ValueRange a, ValueRange c) {
-    return l.combine(op.getCombineBlock(), a, c);
+  /// Threads that differ in the bits of `copies` combine the same; where `valid` is false, no
+  /// elements of the block. Neither has the combiner speak twice, or of what is not there.
+  FailureOr<Registers> combine(ValueRange a, ValueRange c, Value valid, unsigned copies = 0) {
+    Value speaks;
+    if (isHeard)
+      speaks = l.andB(l.hasNoneOf(l.copyBits(layout) | int32_t(copies)), valid);
+    return l.combine(op.getCombineBlock(), a, c, speaks);
   }
+  unsigned lanesOfAxis() { return ((1u << s.laneBits) - 1) << s.firstLaneBit; }
   Registers select(Value condition, const Registers &yes, const Registers &no) {
     Registers out;
     for (auto [y, n] : llvm::zip(yes, no))
@@ -90,7 +98,7 @@ struct ScanLowering {
         for (Value src : op.getSrcs())
           x.push_back(l.get(src)[r]);
         if (i % segment) {
-          FailureOr<Registers> c = combine(values.back().back(), x);
+          FailureOr<Registers> c = combine(values.back().back(), x, Value());
           if (failed(c))
             return failure();
           x = std::move(*c);
@@ -125,10 +133,11 @@ struct ScanLowering {
     for (unsigned k = 0; k < s.laneBits; ++k) {
       int32_t delta = 1 << (k + s.firstLaneBit);
       Value source = LLVM::AddOp::create(l.b, loc(), l.lane(), l.in.i32(reverse ? delta : -delta));
-      FailureOr<Registers> c = combine(shuffle(total, source), total);
+      Value isBehind = compare(LLVM::ICmpPredicate::uge, index, 1 << k);
+      FailureOr<Registers> c = combine(shuffle(total, source), total, isBehind);
       if (failed(c))
         return failure();
-      total = select(compare(LLVM::ICmpPredicate::uge, index, 1 << k), *c, total);
+      total = select(isBehind, *c, total);
     }
     int32_t one = 1 << s.firstLaneBit;
     Value before = LLVM::AddOp::create(l.b, loc(), l.lane(), l.in.i32(reverse ? one : -one));
@@ -136,7 +145,7 @@ struct ScanLowering {
     carry.valid = compare(LLVM::ICmpPredicate::ne, index, 0);
     carry.any = true;
     // The last lane holds the total of all.
-    unsigned mask = ((1u << s.laneBits) - 1) << s.firstLaneBit;
+    unsigned mask = lanesOfAxis();
     Value last = reverse ? LLVM::AndOp::create(l.b, loc(), l.lane(), l.in.i32(~mask)).getResult()
                          : LLVM::OrOp::create(l.b, loc(), l.lane(), l.in.i32(mask)).getResult();
     total = shuffle(total, last);
@@ -144,12 +153,14 @@ struct ScanLowering {
   }
 
   /// What comes first, then `second`.
-  FailureOr<Carry> join(const Carry &first, const Carry &second) {
+  FailureOr<Carry> join(const Carry &first, const Carry &second, unsigned copies = 0) {
     if (!first.any)
       return second;
     if (!second.any)
       return first;
-    FailureOr<Registers> both = combine(first.value, second.value);
+    Value areBoth =
+        l.andB(first.always ? Value() : first.valid, second.always ? Value() : second.valid);
+    FailureOr<Registers> both = combine(first.value, second.value, areBoth, copies);
     if (failed(both))
       return failure();
     Carry out;
@@ -171,7 +182,7 @@ struct ScanLowering {
       return success();
     for (unsigned i = 0; i < segment; ++i) {
       Registers &x = values[line][repeat * segment + i];
-      FailureOr<Registers> c = combine(carry.value, x);
+      FailureOr<Registers> c = combine(carry.value, x, carry.always ? Value() : carry.valid);
       if (failed(c))
         return failure();
       x = carry.always ? *c : select(carry.valid, *c, x);
@@ -216,7 +227,7 @@ LogicalResult ScanLowering::acrossWarps(SmallVector<SmallVector<Registers>> &tot
   Value warp = l.gatherBits(l.warp(), s.warpMask);
   if (reverse)
     warp = flip(warp, s.warpBits);
-  Value writer = l.writerPredicate(layout, ((1u << s.laneBits) - 1) << s.firstLaneBit);
+  Value writer = l.writerPredicate(layout, lanesOfAxis());
   SmallVector<Value> bases;
   int64_t offset = scratch.getInt();
   for (Value src : op.getSrcs()) {
@@ -255,7 +266,8 @@ LogicalResult ScanLowering::acrossWarps(SmallVector<SmallVector<Registers>> &tot
           before = entry;
           continue;
         }
-        FailureOr<Registers> c = combine(before, entry);
+        FailureOr<Registers> c =
+            combine(before, entry, Value(), lanesOfAxis() | unsigned(s.warpMask) << 5);
         if (failed(c))
           return failure();
         before = std::move(*c);
@@ -292,7 +304,7 @@ LogicalResult ScanLowering::run() {
       for (unsigned h = 0; h < repeats; ++h) {
         carries[line].push_back(running);
         Carry total{totals[line][h], Value(), true, true};
-        FailureOr<Carry> next = join(running, total);
+        FailureOr<Carry> next = join(running, total, lanesOfAxis());
         if (failed(next))
           return failure();
         running = *next;

@@ -107,8 +107,7 @@ Value Lowering::threadPart(const LinearLayout &layout, Dim out) {
   return sum;
 }
 
-Value Lowering::ownerPredicate(const LinearLayout &layout) {
-  // A thread acts if none of its copy bits are set.
+int32_t Lowering::copyBits(const LinearLayout &layout) {
   int32_t mask = 0;
   for (auto [dim, free] : layout.freeVariableMasks()) {
     if (dim == Dim::lane())
@@ -122,6 +121,10 @@ Value Lowering::ownerPredicate(const LinearLayout &layout) {
     if (int32_t(bit < 5 ? bit : bit - 5) >= layout.inSizeLog2(dim))
       mask |= 1 << bit;
   }
+  return mask;
+}
+
+Value Lowering::hasNoneOf(int32_t mask) {
   if (!mask)
     return {};
   OpBuilder::InsertionGuard guard(b);

@@ -2,6 +2,8 @@
 #include "passes/memory/AccessOrder.h"
 #include "ir/Kernel.h"
 #include "passes/Passes.h"
+#include "passes/facts/PointerRoots.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tile;
@@ -44,29 +46,65 @@ static bool isSame(Value a, Value b, DenseSet<std::pair<Value, Value>> &known, u
 }
 
 static Value pointersOf(Operation &op) {
-  if (auto load = dyn_cast<LoadOp>(op))
-    return load.getPtr();
-  return cast<StoreOp>(op).getPtr();
+  return llvm::TypeSwitch<Operation *, Value>(&op)
+      .Case<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>([](auto access) { return access.getPtr(); })
+      .Default([](Operation *) { return Value(); });
+}
+
+/// Copies of one element: one thread stores it, and all of them have loaded it.
+static bool hasCopies(RankedTensorType block) {
+  const layout::LinearLayout &layout = cta::getLayout(block);
+  return llvm::is_contained(layout.rows(layout::Dim::warp()), 0) ||
+         llvm::is_contained(layout.rows(layout::Dim::lane()), 0);
+}
+
+static bool isByTheSame(Value a, Value b) {
+  DenseSet<std::pair<Value, Value>> known;
+  return isSame(a, b, known);
+}
+
+/// Whether both pointers may come from one argument.
+static bool shareRoots(Value a, Value b) {
+  llvm::DenseSet<Value> roots;
+  collectRoots(a, roots);
+  return comesFrom(b, roots);
 }
 
 bool tile::meetAcrossThreads(Operation &first, Operation &second) {
-  if (!isa<StoreOp>(first) && !isa<StoreOp>(second))
+  bool areStores = isa<StoreOp>(first) && isa<StoreOp>(second);
+  bool isStored = isa<StoreOp>(first) || isa<StoreOp>(second);
+  if (!isStored || !isa<LoadOp, StoreOp>(first) || !isa<LoadOp, StoreOp>(second))
     return false;
   Value a = pointersOf(first), b = pointersOf(second);
   auto block = dyn_cast<RankedTensorType>(a.getType()),
        other = dyn_cast<RankedTensorType>(b.getType());
   if (!block != !other || (block && block.getShape() != other.getShape()))
     return false;
-  // Copies of one element: one thread stores it, and all of them have loaded it.
-  auto hasCopies = [](const layout::LinearLayout &layout) {
-    return llvm::is_contained(layout.rows(layout::Dim::warp()), 0) ||
-           llvm::is_contained(layout.rows(layout::Dim::lane()), 0);
-  };
-  bool copies = !block || hasCopies(cta::getLayout(block));
-  if (block && block == other && !copies)
-    return false;
-  if (isa<StoreOp>(first) && isa<StoreOp>(second) && (!block || block == other))
+  if (block && block == other && (areStores || !hasCopies(block)))
     return false; // by the same threads
-  DenseSet<std::pair<Value, Value>> known;
-  return isSame(a, b, known);
+  if (areStores)
+    return block && isByTheSame(a, b);
+  return shareRoots(a, b);
+}
+
+static bool isAtomic(Operation &op) { return isa<AtomicRmwOp, AtomicCasOp>(op); }
+
+bool tile::meetsAtomic(Operation &first, Operation &second) {
+  Value a = pointersOf(first), b = pointersOf(second);
+  if (!a || !b || isAtomic(first) == isAtomic(second))
+    return false;
+  auto block = dyn_cast<RankedTensorType>(a.getType());
+  bool isLoad = isa<LoadOp>(first) || isa<LoadOp>(second);
+  bool isByOneThread =
+      a.getType() == b.getType() && (block ? !hasCopies(block) && isByTheSame(a, b) : !isLoad);
+  return !isByOneThread && shareRoots(a, b);
+}
+
+bool tile::releasesForAll(Operation &op) {
+  auto rmw = dyn_cast<AtomicRmwOp>(op);
+  auto cas = dyn_cast<AtomicCasOp>(op);
+  if ((!rmw && !cas) || isa<RankedTensorType>(op.getOperand(0).getType()))
+    return false;
+  MemSemantic sem = rmw ? rmw.getSem() : cas.getSem();
+  return sem == MemSemantic::release || sem == MemSemantic::acq_rel;
 }

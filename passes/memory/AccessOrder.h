@@ -1,8 +1,10 @@
 //===- AccessOrder.h - global memory that several threads use -------------===//
 //
-// What a program loads and stores by the same pointers is in order (docs/language.md), whoever
-// holds it: the thread that stores an element need not be the one that loads it, once a
-// layout has been chosen for each of the two, or where several threads hold copies.
+// The same element of blocks of one shape is in order where a program loads and stores memory of
+// one argument (docs/language.md), whoever holds it: the thread that stores it need not be the one
+// that loads it, once a layout has been chosen for each of the two, or where several threads hold
+// copies. So is what a program loads and stores with its atomic operations on that memory, and
+// before one on a single number that releases: one thread does that for all of them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_PASSES_MEMORY_ACCESSORDER_H
@@ -12,9 +14,17 @@
 
 namespace tile {
 
-/// Whether a load and a store, or two stores, in either order, are by the same pointers, and
-/// another thread may hold an element in the one than in the other.
+/// Whether a load and a store, in either order, are of memory of one argument, or two stores by the
+/// same pointers, and another thread may hold an element of these blocks in the one than in the
+/// other.
 bool meetAcrossThreads(mlir::Operation &first, mlir::Operation &second);
+
+/// Whether one of the two is an atomic operation and the other a load or store of memory from the
+/// same argument, which another thread may do.
+bool meetsAtomic(mlir::Operation &first, mlir::Operation &second);
+
+/// Whether `op` is an atomic operation on a single number that releases what the program has done.
+bool releasesForAll(mlir::Operation &op);
 
 } // namespace tile
 

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
 #include "passes/Passes.h"
+#include "passes/facts/PointerRoots.h"
 #include "passes/facts/SharedOperands.h"
 #include "passes/memory/AccessOrder.h"
 #include "passes/memory/JoinedStores.h"
@@ -61,6 +62,8 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
   void runOnOperation() override {
     storesMeet = cta::warpsOfGroup(getOperation()) == 4;
     for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>()) {
+      stored.clear();
+      kernel.walk([&](StoreOp store) { collectRoots(store.getPtr(), stored); });
       Pending pending;
       walk(kernel.getBody().front(), pending);
     }
@@ -72,7 +75,7 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
       if (isa<cta::BarrierOp, cta::ClusterBarrierOp, BarrierOp, cta::RingFillOp>(op) ||
           (wait && !lowering::meetsInReduction(wait)) || (storesMeet && isa<cta::TmaStoreOp>(op))) {
         pending.clear();
-      } else if (isa<LoadOp, StoreOp>(op)) {
+      } else if (isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(op)) {
         access(op, pending);
         visit(op, pending); // a volatile load passes on what one thread has read
       } else if (isa<LoopLikeOpInterface>(op)) {
@@ -104,7 +107,8 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
     }
   }
 
-  bool storesMeet = false; ///< all threads, before the copies of a `cta.tma_store`
+  bool storesMeet = false;      ///< all threads, before the copies of a `cta.tma_store`
+  llvm::DenseSet<Value> stored; ///< where pointers come from that the kernel stores by
 
   void walkLoop(Operation &loop, Pending &pending) {
     while (true) {
@@ -161,10 +165,22 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
 
   /// Other threads may hold an element that is loaded than the one that stores it.
   void access(Operation &op, Pending &pending) {
-    if (llvm::any_of(pending.accesses, [&](Operation *o) { return meetAcrossThreads(*o, op); }))
+    if (llvm::any_of(pending.accesses, [&](Operation *earlier) {
+          return meetAcrossThreads(*earlier, op) || meetsAtomic(*earlier, op) ||
+                 (releasesForAll(op) && isPublished(*earlier));
+        }))
       barrierBefore(op, pending);
     if (!llvm::is_contained(pending.accesses, &op))
       pending.accesses.push_back(&op);
+  }
+
+  /// Whether several threads access what other programs may wait for: memory that this kernel
+  /// stores to. What one thread stores, the same one releases.
+  bool isPublished(Operation &access) const {
+    if (auto store = dyn_cast<StoreOp>(access))
+      return isa<RankedTensorType>(store.getPtr().getType());
+    auto load = dyn_cast<LoadOp>(access);
+    return load && comesFrom(load.getPtr(), stored);
   }
 
   void barrierBefore(Operation &op, Pending &pending) {

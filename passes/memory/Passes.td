@@ -43,8 +43,11 @@ def InsertBarriersPass : TilePass<"tile-insert-barriers", "::mlir::ModuleOp"> {
     - **Needs**: scratch offsets assigned.
     - **Guarantees**: between the last read of a shared-memory byte by one op and its
       next write by another there is a barrier on every path. So there is between a load and a
-      store of global memory by the same pointers, in either order, where another thread
-      may hold an element in the one than in the other (AccessOrder.h).
+      store of global memory of the same argument, in either order, where another thread
+      may hold an element of these blocks of one shape in the one than in the other; between an
+      atomic operation and a load or store of memory of the same argument; and, before an atomic
+      operation on a single number that releases, behind stores of several threads and loads of what
+      the kernel stores to (AccessOrder.h).
     - **Never**: adds a barrier that no hazard asks for.
 
     Each exchanging op writes its buffer, passes its own barrier and reads it

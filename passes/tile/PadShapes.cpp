@@ -6,6 +6,7 @@
 #include "ir/Printing.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Passes.h"
+#include "passes/facts/Speech.h"
 #include "passes/tile/NeutralElement.h"
 #include "passes/tile/Positions.h"
 #include "passes/tile/RowMajor.h"
@@ -70,6 +71,7 @@ private:
   void fixDot(DotOp op);
   void fixCas(AtomicCasOp op);
   void fixPrint(PrintOp op);
+  void fixMap(MapElementwiseOp op);
   template <typename Op> void fixCombine(Op op);
   template <typename Op> void combineFlags(Op op);
 
@@ -152,8 +154,7 @@ Value Padder::reshaped(ImplicitLocOpBuilder &b, Value value, RankedTensorType to
 
 void Padder::fixReshape(ReshapeOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  Value result = reshaped(b, op.getSrc(), typeOf(op.getResult()));
-  replace(op, result);
+  replace(op, reshaped(b, op.getSrc(), typeOf(op.getResult())));
 }
 
 //===----------------------------------------------------------------------===//
@@ -165,15 +166,16 @@ template <typename Op> void Padder::combineFlags(Op op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   unsigned count = op.getNumInputs();
   Value first = op.getSrcs().front();
+  bool isHeard = speaks(op.getCombine()); // of no added lines either
+  auto axis = isHeard ? std::nullopt : std::optional<unsigned>(op.getAxis());
   auto flags = cast<RankedTensorType>(first.getType()).clone(b.getI32Type());
-  Value flag = arith::ExtUIOp::create(b, flags, inside(b, first, op.getAxis()));
-
+  Value flag = arith::ExtUIOp::create(b, flags, inside(b, first, axis));
   OperationState state(op.getLoc(), Op::getOperationName());
   state.addOperands(op.getSrcs());
   state.addOperands(flag);
   state.addTypes(op->getResultTypes());
-  auto block = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-  state.addTypes(block ? Type(block.clone(b.getI32Type())) : Type(b.getI32Type()));
+  Type one = op->getResult(0).getType(), i32 = b.getI32Type();
+  state.addTypes(isa<RankedTensorType>(one) ? cast<RankedTensorType>(one).clone(i32) : i32);
   state.addAttributes(op->getAttrs());
   state.addRegion()->takeBody(op.getCombine());
   auto flagged = cast<Op>(b.create(state));
@@ -194,11 +196,17 @@ template <typename Op> void Padder::combineFlags(Op op) {
   results.push_back(arith::OrIOp::create(b, left, right));
   yield.getValuesMutable().assign(results);
 
+  b.setInsertionPointToStart(&body);
+  if (isHeard)
+    speakOnlyIf(flagged.getCombine(),
+                arith::TruncIOp::create(b, b.getI1Type(), arith::AndIOp::create(b, left, right)));
   replace(op, flagged->getResults().drop_back());
 }
 
 template <typename Op> void Padder::fixCombine(Op op) {
   unsigned axis = op.getAxis();
+  if (speaks(op.getCombine()))
+    return combineFlags(op);
   if (!grew(op.getSrcs().front(), axis))
     return; // lines of added elements give added elements
   if constexpr (std::is_same_v<Op, ScanOp>)
@@ -223,9 +231,8 @@ void Padder::fixRange(MakeRangeOp op) {
   }
   // The positions added would not fit: count from 0.
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  Value sum =
-      arith::AddIOp::create(b, positions(b, op.getLoc(), length), integer(b, start, op.getType()));
-  replace(op, sum);
+  Value first = integer(b, start, op.getType());
+  replace(op, arith::AddIOp::create(b, positions(b, op.getLoc(), length), first).getResult());
 }
 
 void Padder::fixDot(DotOp op) {
@@ -265,6 +272,20 @@ void Padder::fixPrint(PrintOp op) {
   op->setAttr(kPrintedShapesAttr, b.getArrayAttr(shapes));
 }
 
+/// A loop in the function may never end on other values than the kernel's.
+void Padder::fixMap(MapElementwiseOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Value there = speaks(op.getBody()) ? inside(b, op.getSrcs().front()) : Value();
+  for (OpOperand &operand : op->getOpOperands())
+    operand.set(repeated(b, operand.get()));
+  if (!there)
+    return;
+  op.getSrcsMutable().append(there);
+  for (unsigned k = 0; k < op.getPack(); ++k)
+    op.getBody().addArgument(b.getI1Type(), op.getLoc());
+  speakOnlyIf(op.getBody(), op.getBody().getArguments().take_back(op.getPack()).front());
+}
+
 LogicalResult Padder::fix(Operation *op) {
   ImplicitLocOpBuilder b(op->getLoc(), op);
   auto masked = [&](auto access) {
@@ -302,11 +323,7 @@ LogicalResult Padder::fix(Operation *op) {
         gather.getIndexMutable().assign(known);
         return success();
       })
-      .Case([&](MapElementwiseOp map) { // a loop in the function may never end on other values
-        for (OpOperand &operand : map->getOpOperands())
-          operand.set(repeated(b, operand.get()));
-        return success();
-      })
+      .Case([&](MapElementwiseOp map) { return done((fixMap(map), 0)); })
       .Case([&](AssertOp check) {
         Value mask = inside(b, check.getCondition());
         Value yes = integer(b, 1, cast<RankedTensorType>(mask.getType()));
@@ -339,16 +356,18 @@ void Padder::grow(Value value) {
 }
 
 LogicalResult Padder::run(Operation *root) {
+  auto hasBlock = [](Operation *op) {
+    return llvm::any_of(op->getOperandTypes(), needsPadding) ||
+           llvm::any_of(op->getResultTypes(), needsPadding);
+  };
   // Blocks of a descriptor are clipped by a mask, as pointers are.
-  root->walk([](Operation *op) {
-    if (llvm::any_of(op->getOperandTypes(), needsPadding) ||
-        llvm::any_of(op->getResultTypes(), needsPadding))
+  root->walk([&](Operation *op) {
+    if (hasBlock(op))
       expandDescriptor(op);
   });
   SmallVector<Operation *> touched;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (llvm::any_of(op->getOperandTypes(), needsPadding) ||
-        llvm::any_of(op->getResultTypes(), needsPadding))
+    if (hasBlock(op))
       touched.push_back(op);
   });
   root->walk([&](Operation *op) {

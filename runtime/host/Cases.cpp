@@ -7,6 +7,7 @@
 #include "frontend/eval/Methods.h"
 #include "runtime/host/Suite.h"
 #include "text/Format.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace tile;
 using namespace tile::host;
@@ -35,6 +36,16 @@ bool host::isOf(const eval::Decorator &decorator, Purpose purpose) {
 
 bool host::hasParameter(const eval::FunctionObject &function, StringRef name) {
   return llvm::any_of(function.params(), [&](auto &param) { return param.name == name; });
+}
+
+std::string host::describeUnknownParameter(const eval::FunctionObject &function, StringRef name) {
+  std::vector<StringRef> names;
+  for (auto &param : function.params())
+    names.push_back(param.name);
+  std::string text = formatted("`{}` has no parameter `{}`", function.name(), name);
+  if (StringRef near = frontend::nearestName(name, names); !near.empty())
+    return formatted("{}; did you mean `{}`?", text, near);
+  return names.empty() ? text : formatted("{}; it has `{}`", text, llvm::join(names, "`, `"));
 }
 
 /// One element of `cases=`: a dict by name, a tuple by position, or one value.
@@ -152,7 +163,7 @@ std::unique_ptr<EvalError> Suite::sweep(const eval::FunctionObject &function,
       continue;
     }
     if (!hasParameter(function, name))
-      return fail(formatted("`{}` has no parameter `{}`", function.name(), name));
+      return fail(describeUnknownParameter(function, name));
     if (auto error = multiply(cases, name, value))
       return error;
   }

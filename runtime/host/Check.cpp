@@ -65,8 +65,8 @@ private:
 };
 } // namespace
 
-static std::string describe(const Array &values, int64_t i) {
-  return eval::repr(elementValue(values, i));
+static std::string describe(const Array &values, int64_t i, DType type) {
+  return eval::repr(elementValue(values, i, type));
 }
 
 /// "[3, 5]", or nothing for a scalar.
@@ -122,7 +122,7 @@ compareOne(const PyValue &gotValue, const PyValue &expectedValue, std::optional<
     return nullptr;
   out.difference =
       formatted("the result is wrong{}: got {}, expected {}", place(first, tensor->shape()),
-                describe(got, first), describe(expected, first));
+                describe(got, first, tensor->type()), describe(expected, first, tensor->type()));
   if (got.isFloat())
     out.difference += formatted(" (rtol {}, atol {})", eval::reprFloat(tolerance.relative),
                                 eval::reprFloat(tolerance.absolute));

@@ -127,13 +127,13 @@ static Result item(const ContextPtr &, const CallArgs &args) {
   return x->onlyValue();
 }
 
-static PyValue nested(const Array &values, size_t dim, int64_t first) {
+static PyValue nested(const Array &values, DType type, size_t dim, int64_t first) {
   if (dim == values.shape.size())
-    return elementValue(values, first);
+    return elementValue(values, first, type);
   int64_t inner = numElements(ArrayRef<int64_t>(values.shape).drop_front(dim + 1));
   std::vector<PyValue> elements;
   for (int64_t i = 0; i < values.shape[dim]; ++i)
-    elements.push_back(nested(values, dim + 1, first + i * inner));
+    elements.push_back(nested(values, type, dim + 1, first + i * inner));
   return PyValue::list(std::move(elements));
 }
 
@@ -154,7 +154,7 @@ static Result tolist(const ContextPtr &, const CallArgs &args) {
   Array values;
   if (auto error = x->values(values))
     return error;
-  return nested(values, 0, 0);
+  return nested(values, x->type(), 0, 0);
 }
 
 /// The values of a tensor in a new one.

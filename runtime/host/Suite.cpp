@@ -93,13 +93,35 @@ static bool isPlain(eval::ModuleEnv &file, const eval::FunctionObject &function)
   return function.decorators.empty() && file.isBound(function);
 }
 
+/// What a file without functions for `purpose` has: other commands run it, or one is to be written.
+std::string Suite::whatElseThereIs(Purpose purpose) {
+  for (Purpose other : {Purpose::Test, Purpose::Bench, Purpose::Example})
+    if (other != purpose && !functionsOf(file, other).empty())
+      return formatted("; it has some for `tilec {}`", other == Purpose::Test    ? "test"
+                                                       : other == Purpose::Bench ? "bench"
+                                                                                 : "run");
+  constexpr size_t most = 3;
+  std::string kernels, functions;
+  size_t count = 0;
+  for (auto &function : file.functions()) {
+    bool isKernel = function->findDecorator("triton.jit");
+    if ((!isKernel && !function->findDecorator("tile.function")) || ++count > most)
+      continue;
+    std::string &list = isKernel ? kernels : functions;
+    list += formatted("{}`{}`", list.empty() ? "" : " or ", function->name());
+  }
+  if (kernels.empty())
+    return functions.empty() ? "" : formatted(": write one that calls {}", functions);
+  return formatted(": write one that launches {}", kernels);
+}
+
 std::string Suite::howToMark(Purpose purpose) {
   std::vector<std::string> found;
   for (auto &function : file.functions())
     if (isPlain(file, *function) && isCalledLike(function->name(), purpose))
       found.push_back(function->name());
   if (found.empty())
-    return {};
+    return whatElseThereIs(purpose);
   return formatted("; `{}` {} no decorator: put `@{}` above {}", llvm::join(found, "`, `"),
                    found.size() == 1 ? "has" : "have", decoratorName(purpose),
                    found.size() == 1 ? "it" : "each");
@@ -328,7 +350,7 @@ std::unique_ptr<EvalError> Suite::listJobs(Purpose purpose, ArrayRef<std::string
     job.function = function;
     for (auto &[name, value] : overrides)
       if (!hasParameter(*function, name))
-        return fail(formatted("`{}` has no parameter `{}`", function->name(), name));
+        return fail(describeUnknownParameter(*function, name));
     job.error = cases(*function, purpose, overrides, job.cases);
     if (job.error)
       useHostWords(*job.error);

@@ -60,6 +60,8 @@ bool isOf(const eval::Decorator &decorator, Purpose purpose);
 /// All decorators that host functions know.
 llvm::ArrayRef<llvm::StringRef> hostDecorators();
 bool hasParameter(const eval::FunctionObject &function, llvm::StringRef name);
+/// That it has none of this name, and which it has.
+std::string describeUnknownParameter(const eval::FunctionObject &function, llvm::StringRef name);
 
 /// The host functions of one file on one device.
 class Suite {
@@ -73,7 +75,8 @@ public:
   /// The names of functions of one purpose, in source order.
   std::vector<std::string> names(Purpose purpose);
   /// What to add to a message that there are none of a purpose: which functions without a decorator
-  /// are called as if they were (`test_add`), or nothing.
+  /// are called as if they were (`test_add`), what there is of other purposes, or what such a
+  /// function could launch.
   std::string howToMark(Purpose purpose);
   /// Their numbers of cases, too; 0 where the decorator is wrong.
   std::vector<std::pair<std::string, size_t>> count(Purpose purpose);
@@ -89,6 +92,7 @@ public:
                                        std::vector<FunctionResult> &out);
 
 private:
+  std::string whatElseThereIs(Purpose purpose);
   struct Job;
   std::unique_ptr<eval::EvalError> checkNames(Purpose purpose, llvm::ArrayRef<std::string> wanted,
                                               llvm::ArrayRef<std::string> known) const;

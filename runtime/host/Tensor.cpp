@@ -143,7 +143,7 @@ Result Tensor::onlyValue() const {
   Array array;
   if (auto error = values(array))
     return error;
-  return elementValue(array, 0);
+  return elementValue(array, 0, elementType);
 }
 
 std::unique_ptr<eval::EvalError> Tensor::assign(const Array &given) {
@@ -174,12 +174,13 @@ std::unique_ptr<eval::EvalError> Tensor::assign(const Array &given) {
 
 namespace tile::host {
 
-PyValue elementValue(const Array &array, int64_t i) {
+PyValue elementValue(const Array &array, int64_t i, DType type) {
   switch (array.kind) {
   case Array::Kind::Bool:
     return PyValue::boolean(array.ints[i] != 0);
   case Array::Kind::Int:
-    return PyValue::integer(array.ints[i]);
+    return type.isUnsigned() ? PyValue::integerUnsigned(uint64_t(array.ints[i]))
+                             : PyValue::integer(array.ints[i]);
   case Array::Kind::Float:
     return PyValue::number(array.reals[i]);
   }
@@ -282,17 +283,18 @@ std::unique_ptr<eval::EvalError> toStrides(const PyValue &value, Shape &out) {
 /// Longer dimensions show this many elements at each end.
 constexpr int64_t shownAtEachEnd = 4;
 
-static std::string showElement(const Array &values, int64_t i) {
+static std::string showElement(const Array &values, int64_t i, DType type) {
   if (values.kind != Array::Kind::Float)
-    return eval::repr(elementValue(values, i));
+    return eval::repr(elementValue(values, i, type));
   // Six digits, as they are read at a glance.
   Result text = eval::format(PyValue::number(values.reals[i]), ".6");
   return text->asStr();
 }
 
-static std::string showDimension(const Array &values, size_t dim, int64_t first, size_t indent) {
+static std::string showDimension(const Array &values, size_t dim, int64_t first, size_t indent,
+                                 DType type) {
   if (dim == values.shape.size())
-    return showElement(values, first);
+    return showElement(values, first, type);
   int64_t size = values.shape[dim];
   int64_t inner = numElements(ArrayRef<int64_t>(values.shape).drop_front(dim + 1));
   bool last = dim + 1 == values.shape.size();
@@ -305,7 +307,7 @@ static std::string showDimension(const Array &values, size_t dim, int64_t first,
       i = size - shownAtEachEnd - 1;
       continue;
     }
-    text += showDimension(values, dim + 1, first + i * inner, indent + 1);
+    text += showDimension(values, dim + 1, first + i * inner, indent + 1, type);
   }
   return text + "]";
 }
@@ -314,5 +316,5 @@ std::string Tensor::repr() const {
   Array array;
   if (values(array)) // no room for them
     return formatted("tensor(shape {}, {})", toString(dims), elementType);
-  return formatted("tensor({}, {})", showDimension(array, 0, 0, 7), elementType);
+  return formatted("tensor({}, {})", showDimension(array, 0, 0, 7, elementType), elementType);
 }

@@ -152,6 +152,7 @@ public:
   Result binary(ast::BinaryOp op, const PyValue &other, bool reflected) override;
   Result compare(ast::CompareOp op, const PyValue &other) override;
   Result truth() override;
+  Result number() override;
   Result length() override;
   Result iterate(std::vector<PyValue> &elements) override;
   Result subscript(Evaluator *evaluator, const PyValue &index) override;
@@ -173,8 +174,8 @@ private:
 
 /// The values of a tensor, a number, or nested sequences of numbers.
 std::unique_ptr<eval::EvalError> toArray(const PyValue &value, Array &out);
-/// One element as a Python value.
-PyValue elementValue(const Array &array, int64_t i);
+/// One element as a Python value; of a tensor of `type`, which says whether integers have a sign.
+PyValue elementValue(const Array &array, int64_t i, DType type = DType(DType::Kind::Int64));
 /// A shape given as an int or a sequence of ints; what it is for checks that there is room.
 std::unique_ptr<eval::EvalError> toShape(const PyValue &value, Shape &out);
 /// Strides given likewise; they may be negative.

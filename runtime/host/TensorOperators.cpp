@@ -66,6 +66,14 @@ Result Tensor::truth() {
   return PyValue::boolean(array.truth(0));
 }
 
+Result Tensor::number() {
+  if (size() != 1)
+    return fail(
+        formatted("a tensor of shape {} is no number: only one of one element is", toString(dims)),
+        "ValueError");
+  return onlyValue();
+}
+
 Result Tensor::length() {
   if (dims.empty())
     return fail("a scalar tensor has no length");

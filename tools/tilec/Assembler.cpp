@@ -11,7 +11,7 @@ using llvm::StringRef;
 using namespace tile::runtime;
 using tile::formatted;
 
-static std::string findPtxas() {
+std::string tilec::findPtxas() {
   if (auto found = llvm::sys::findProgramByName("ptxas"))
     return *found;
   if (auto found = llvm::sys::findProgramByName("ptxas", {"/usr/local/cuda/bin"}))

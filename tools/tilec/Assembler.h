@@ -7,6 +7,9 @@
 
 namespace tilec {
 
+/// Where `ptxas` of a toolkit is; empty without one.
+std::string findPtxas();
+
 /// Assembles `ptx` for `target` with NVIDIA's `ptxas`, found on PATH or where
 /// the CUDA toolkit puts it; without a toolkit, with the driver, if this
 /// machine's GPU runs that target. `registers` is set to what the kernel uses,

@@ -237,6 +237,36 @@ llvm::Error BuildCommand::finish(StringRef base, std::string source, std::string
   return out.commit(error) ? llvm::Error::success() : makeError(ErrorCode::Io, error);
 }
 
+/// Why no kernel is built without being named: what each would need.
+static std::string describeUntyped(const frontend::SourceFile &source, const ast::Module &module) {
+  constexpr size_t most = 8;
+  std::vector<KernelEntry> kernels = listKernels(module, source);
+  if (kernels.empty())
+    return formatted("no function of `{}` is decorated with `@triton.jit`", source.name());
+  std::string text =
+      formatted("`{}` has no kernel that says the types of all its parameters: name one with "
+                "`--kernel`, and `--argument` for each",
+                source.name());
+  for (const KernelEntry &kernel : llvm::ArrayRef(kernels).take_front(most)) {
+    std::vector<std::string> names = kernel.untyped;
+    llvm::append_range(names, kernel.constants);
+    text += formatted("; `{}` needs {}", kernel.name, enumerate(names));
+  }
+  return text;
+}
+
+/// Why a kernel that was named is not there: what it may be called.
+static std::string describeMissing(StringRef wanted, const frontend::SourceFile &source,
+                                   const ast::Module &module) {
+  std::vector<std::string> names;
+  for (const KernelEntry &kernel : listKernels(module, source))
+    names.push_back(kernel.name);
+  std::string text = formatted("`{}` has no kernel `{}`", source.name(), wanted);
+  if (StringRef near = nearest(wanted, names); !near.empty())
+    return formatted("{}; did you mean `{}`?", text, near);
+  return names.empty() ? text : formatted("{}; it has {}", text, enumerate(names));
+}
+
 llvm::Error BuildCommand::buildAll(const frontend::SourceFile &source) {
   frontend::DiagnosticEngine diagnostics;
   ast::Module module = frontend::parse(source, diagnostics);
@@ -246,10 +276,7 @@ llvm::Error BuildCommand::buildAll(const frontend::SourceFile &source) {
   if (kernels.empty()) {
     chosen = listTypedKernels(module);
     if (chosen.empty())
-      return invalidArgument(
-          formatted("`{}` has no kernel that says the types of all its parameters: name "
-                    "one with --kernel, and --argument for each",
-                    files[0]));
+      return invalidArgument(describeUntyped(source, module));
   }
   for (const std::string &wanted : kernels) {
     const ast::FunctionDef *found = nullptr;
@@ -257,7 +284,7 @@ llvm::Error BuildCommand::buildAll(const frontend::SourceFile &source) {
       if (auto *def = llvm::dyn_cast<ast::FunctionDef>(statement.get()); def && def->name == wanted)
         found = def;
     if (!found)
-      return invalidArgument(formatted("`{}` has no kernel `{}`", files[0], wanted));
+      return invalidArgument(describeMissing(wanted, source, module));
     chosen.push_back(found);
   }
   PooledCompiler pool = pooledCompiler();

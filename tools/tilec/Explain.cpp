@@ -204,6 +204,8 @@ int ExplainCommand::explainKernel(tile::Compiler &compiler,
   if (assembleCubin(result.output, chosen.compile.target, cubin, registers, error, &log)) {
     tile::readAssemblerLog(log, explanation);
     explanation.registers = registers;
+  } else if (!findPtxas().empty()) {
+    explanation.assemblerError = error;
   }
   explanation.conclude();
   return Success;

@@ -45,9 +45,14 @@ std::unique_ptr<EvalError> Explainer::typesOf(const eval::FunctionObject &functi
     if (parameter.kind != tensors::Parameter::Kind::Constant)
       continue;
     if (!function.params()[i].defaultValue)
-      return eval::fail(formatted("`{}` of `{}` is a constant without a default: what the function "
-                                  "compiles to depends on it",
-                                  parameter.name, function.name()));
+      return eval::fail(
+          function.def->params[i].annotation
+              ? formatted("`{}` of `{}` is a constant without a default: what the function "
+                          "compiles to depends on it",
+                          parameter.name, function.name())
+              : formatted("`{}` of `{}` has no annotation, so it is a constant, and no default: a "
+                          "tensor says its shape, as in `{}: tensor[\"M, N\"]`",
+                          parameter.name, function.name(), parameter.name));
     eval::Result value = program.evaluator().defaultValue(function, i);
     if (!value)
       return value.takeError();

@@ -122,8 +122,7 @@ std::vector<tilec::KernelEntry> tilec::listKernels(const ast::Module &module,
   return kernels;
 }
 
-/// "`x`, `y` and `n`".
-static std::string enumerate(llvm::ArrayRef<std::string> names) {
+std::string tilec::enumerate(llvm::ArrayRef<std::string> names) {
   std::string text;
   for (auto [i, name] : llvm::enumerate(names))
     text += formatted("{}{}`", i == 0 ? "`" : i + 1 == names.size() ? " and `" : ", `", name);

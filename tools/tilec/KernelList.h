@@ -32,6 +32,9 @@ struct KernelEntry {
 std::vector<KernelEntry> listKernels(const tile::ast::Module &module,
                                      const tile::frontend::SourceFile &source);
 
+/// "`x`, `y` and `n`".
+std::string enumerate(llvm::ArrayRef<std::string> names);
+
 } // namespace tilec
 
 #endif // TILE_TOOLS_TILEC_KERNELLIST_H

@@ -74,7 +74,7 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
               [&compile](StringRef v) { return acceptStages(compile, v); })
       .custom(
           "target", "TARGET",
-          formatted("{} (this machine's GPU, else sm_90a); `list` shows all", targetHelp()),
+          formatted("{}: this machine's GPU, else sm_90a (native); `list` shows all", targetHelp()),
           [&compile](StringRef v) {
             compile.target = v.str();
             return std::string();
@@ -135,6 +135,15 @@ std::vector<std::string> tilec::targetChoices() {
 }
 
 std::string tilec::resolveTargetOption(std::string &target) {
+  if (target == "native") {
+    auto native = tile::runtime::nativeTarget();
+    target = native ? std::move(*native) : tile::fallbackTarget().name.str();
+    if (!native) // as without `--target`, but whoever asked is told
+      llvm::errs() << formatted("tilec: note: target `native` is this machine's GPU, and there is "
+                                "none: {}; compiling for `{}`\n",
+                                llvm::toString(native.takeError()), target);
+    return {};
+  }
   auto resolved = tile::runtime::resolveTarget(target);
   if (!resolved)
     return llvm::toString(resolved.takeError());
@@ -167,7 +176,7 @@ std::unique_ptr<tile::frontend::SourceFile> tilec::openSource(StringRef command,
 void tilec::printTargets() {
   for (const tile::Target &target : tile::allTargets())
     llvm::outs() << formatted("{:<10}{}\n", target.name, target.example);
-  llvm::outs() << formatted("{:<10}{}\n", "native", "this machine's GPU");
+  llvm::outs() << formatted("{:<10}{}\n", "native", "this machine's GPU, else sm_90a");
   for (StringRef board : tile::boardNames())
     llvm::outs() << formatted("{:<10}{}\n", board, *tile::targetOfBoard(board));
 }

@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
@@ -103,8 +104,17 @@ static const CommandEntry *findCommand(StringRef name) {
   std::vector<std::string> names{"help", "version"};
   for (const CommandEntry &entry : commands)
     names.push_back(entry.name.str());
+  if (llvm::sys::fs::exists(name)) {
+    printError("", formatted("expected a command before `{}`, such as `tilec compile` or `tilec "
+                             "test`",
+                             name));
+    return nullptr;
+  }
   std::string message = formatted("unknown command `{}`", name);
-  if (StringRef guess = nearest(name, names); !guess.empty())
+  if (name == "tune" || name == "autotune")
+    message += "; `tilec bench` tunes what it launches (`--tuning`), and `tilec build` what it "
+               "builds (`--tuning-file`)";
+  else if (StringRef guess = nearest(name, names); !guess.empty())
     message += formatted("; did you mean `{}`?", guess);
   else if (std::string others = commandsWith(name); !others.empty())
     message += formatted("; `--{}` is an option of {}", name, others);

@@ -1,4 +1,4 @@
-// What is stored and loaded by the same pointers is in order, whichever threads do it.
+// What is stored and loaded of one argument's memory is in order, whichever threads do it.
 // RUN: tile-opt %s --tile-insert-barriers | FileCheck %s
 
 #rows = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64]]} : [128]>
@@ -67,6 +67,91 @@ func.func @around_a_loop(%p: !tile.ptr<f32>, %n: i32) {
     %w = tile.load %y : tensor<128x!tile.ptr<f32>, #copies>
     %v = cta.convert_layout %w {cta.scratch_offset = 0 : i32} : tensor<128xf32, #copies> -> tensor<128xf32, #rows>
     tile.store %x, %v : tensor<128x!tile.ptr<f32>, #rows>
+  }
+  return
+}
+
+// A loop hands the place on: a turn loads what the one before has stored.
+// CHECK-LABEL: func.func @handed_on
+func.func @handed_on(%p: !tile.ptr<i32>, %n: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  // CHECK: scf.for
+  // CHECK-NEXT: tile.addptr
+  // CHECK-NEXT: cta.barrier
+  // CHECK-NEXT: tile.load
+  // CHECK-NEXT: tile.addptr
+  // CHECK-NEXT: cta.barrier
+  // CHECK-NEXT: tile.store
+  // CHECK-NEXT: scf.yield
+  %last = scf.for %k = %zero to %n step %one iter_args(%at = %zero) -> i32 : i32 {
+    %x = tile.addptr %p, %at : !tile.ptr<i32>, i32
+    %next = tile.load %x : !tile.ptr<i32>
+    %y = tile.addptr %p, %next : !tile.ptr<i32>, i32
+    tile.store %y, %k : !tile.ptr<i32>
+    scf.yield %next : i32
+  }
+  // CHECK: tile.addptr
+  // CHECK-NEXT: cta.barrier
+  // CHECK-NEXT: tile.load
+  %z = tile.addptr %p, %last : !tile.ptr<i32>, i32
+  %v = tile.load %z : !tile.ptr<i32>
+  return %v : i32
+}
+
+// CHECK-LABEL: func.func @handed_on_while
+func.func @handed_on_while(%p: !tile.ptr<i32>, %n: i32) {
+  %zero = arith.constant 0 : i32
+  %last = scf.while (%at = %zero) : (i32) -> i32 {
+    %more = arith.cmpi slt, %at, %n : i32
+    scf.condition(%more) %at : i32
+  } do {
+  // CHECK: ^bb0
+  // CHECK-NEXT: tile.addptr
+  // CHECK-NEXT: cta.barrier
+  // CHECK-NEXT: tile.load
+  ^bb0(%at: i32):
+    %x = tile.addptr %p, %at : !tile.ptr<i32>, i32
+    %next = tile.load %x : !tile.ptr<i32>
+    %y = tile.addptr %p, %next : !tile.ptr<i32>, i32
+    tile.store %y, %n : !tile.ptr<i32>
+    scf.yield %next : i32
+  }
+  return
+}
+
+// The place that is stored to is the next turn's.
+// CHECK-LABEL: func.func @next_count
+func.func @next_count(%p: !tile.ptr<i32>, %n: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  // CHECK: scf.for
+  // CHECK-NEXT: tile.addptr
+  // CHECK-NEXT: cta.barrier
+  // CHECK-NEXT: tile.load
+  scf.for %k = %zero to %n step %one : i32 {
+    %x = tile.addptr %p, %k : !tile.ptr<i32>, i32
+    %v = tile.load %x : !tile.ptr<i32>
+    %next = arith.addi %k, %one : i32
+    %y = tile.addptr %p, %next : !tile.ptr<i32>, i32
+    tile.store %y, %v : !tile.ptr<i32>
+  }
+  return
+}
+
+// Another argument is other memory.
+// CHECK-LABEL: func.func @other_memory
+// CHECK-NOT: cta.barrier
+// CHECK: return
+func.func @other_memory(%p: !tile.ptr<i32>, %q: !tile.ptr<i32>, %n: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  scf.for %k = %zero to %n step %one : i32 {
+    %x = tile.addptr %p, %k : !tile.ptr<i32>, i32
+    %v = tile.load %x : !tile.ptr<i32>
+    %next = arith.addi %k, %one : i32
+    %y = tile.addptr %q, %next : !tile.ptr<i32>, i32
+    tile.store %y, %v : !tile.ptr<i32>
   }
   return
 }

@@ -106,6 +106,24 @@ func.func @scans(%x: tensor<5xi32>) -> (tensor<5xi32>, tensor<5xi32>) {
   return %f, %r : tensor<5xi32>, tensor<5xi32>
 }
 
+// What a combiner asserts is about elements that are there, also where whole rows are added.
+// CHECK-LABEL: func.func @heard
+// CHECK: tile.scan %arg0, %{{.*}} {axis = 1 : i32, reverse = false}
+// CHECK-NEXT: ^bb0(%[[A:.*]]: i32, %[[LEFT:.*]]: i32, %[[B:.*]]: i32, %[[RIGHT:.*]]: i32):
+// CHECK: %[[AND:.*]] = arith.andi %[[LEFT]], %[[RIGHT]]
+// CHECK: %[[BOTH:.*]] = arith.trunci %[[AND]] : i32 to i1
+// CHECK: scf.if %[[BOTH]] {
+// CHECK-NEXT: tile.assert
+func.func @heard(%x: tensor<3x8xi32>) -> tensor<3x8xi32> {
+  %r = tile.scan %x {axis = 1 : i32, reverse = false} : tensor<3x8xi32> -> tensor<3x8xi32> {
+  ^bb0(%a: i32, %b: i32):
+    %less = arith.cmpi slt, %a, %b : i32
+    tile.assert %less, "rising" : i1
+    tile.yield %b : i32
+  }
+  return %r : tensor<3x8xi32>
+}
+
 // Both operands are zero along the inner dimension; rows and columns may be anything.
 // CHECK-LABEL: func.func @dot
 // CHECK: %[[A:.*]] = arith.select %{{.*}}, %arg0, %{{.*}} : tensor<64x64xi1>, tensor<64x64xf16>

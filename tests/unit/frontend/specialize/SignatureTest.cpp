@@ -117,9 +117,10 @@ TEST(Signature, WrongCount) {
 }
 
 TEST(Signature, Missing) {
-  EXPECT_TRUE(contains(compile("k", "", {{"B", "64"}}).messages,
-                       "the types of parameters `x`, `y` and `n` are not known: annotate them, as "
-                       "in `x: \"*fp32\"` or `n: \"i32\"`, or give a signature for (x, y, n)"));
+  EXPECT_TRUE(contains(
+      compile("k", "", {{"B", "64"}}).messages,
+      "the types of parameters `x`, `y` and `n` are not known: annotate them, as "
+      "in `x: \"*fp32\"` or `n: \"i32\"`, or give a signature (`--signature`) for (x, y, n)"));
 }
 
 TEST(Signature, BadEntries) {
