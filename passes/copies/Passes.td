@@ -35,6 +35,33 @@ def WarpgroupDotsPass : TilePass<"tile-warpgroup-dots", "::mlir::ModuleOp"> {
   ];
 }
 
+def LoadBeforeBranchesPass : TilePass<"tile-load-before-branches", "::mlir::ModuleOp"> {
+  let summary = "what branches of a loop load, in front of them";
+  let description = [{
+    - **Needs**: tile operations without layouts; what TMA copies is copied by it already.
+    - **Guarantees**: where a branch in a loop that multiplies is taken in all turns or in none,
+      loads that nothing is written before in it stand in front of it, with what their addresses
+      and masks are computed from, and their masks hold only where the branch is taken. So do those
+      of branches in it, the outer ones first, as far as shared memory has room for copies of all
+      stages beside those of as many programs as registers have room for.
+    - **Never**: touches memory that was not touched; moves a load past what may write or is
+      volatile, one that nothing multiplies, one that could not run ahead, or one whose address is
+      reduced or multiplied in the branch.
+
+    ```
+      for k in range(K):                   for k in range(K):
+          x = load(p + k)                      x = load(p + k)
+          a = dot(x, x, a)             =>      y = load(q + k, mask=t < T)
+          if t < T:                            a = dot(x, x, a)
+              y = load(q + k)                  if t < T:
+              b = dot(x, y, b)                     b = dot(x, y, b)
+    ```
+    So what branches multiply is copied turns ahead, like the rest.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let counts = [Count<"loadsMoved", "loads in front of a branch that they stood in">];
+}
+
 def PipelineLoadsPass : TilePass<"tile-pipeline-loads", "::mlir::ModuleOp"> {
   let summary = "copy what loops load to shared memory, iterations ahead";
   let description = [{

@@ -59,6 +59,8 @@ struct Pipeline {
 
 /// Whether there is a product in the loop itself, not in one inside it.
 bool hasProducts(mlir::scf::ForOp loop);
+/// Whether products multiply what comes from `v`, by way of a branch, too.
+bool feedsProduct(mlir::Value v);
 
 /// What can be copied ahead in `loop`, if anything; remarks say what cannot.
 /// `onlyForProducts`: nothing but what the loop's products multiply.

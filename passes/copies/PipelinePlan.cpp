@@ -34,7 +34,6 @@ bool tile::hasProducts(scf::ForOp loop) {
       .wasInterrupted();
 }
 
-/// Whether products of the loop multiply what comes from `v`, by way of a branch, too.
 static bool feedsProduct(Value v, DenseSet<Value> &seen) {
   if (!seen.insert(v).second)
     return false;
@@ -48,6 +47,11 @@ static bool feedsProduct(Value v, DenseSet<Value> &seen) {
            !user->hasTrait<OpTrait::IsTerminator>() &&
            llvm::any_of(user->getResults(), [&](Value r) { return feedsProduct(r, seen); });
   });
+}
+
+bool tile::feedsProduct(Value v) {
+  DenseSet<Value> seen;
+  return ::feedsProduct(v, seen);
 }
 
 /// The one load that gives `v`, maybe transposed, whole: nobody else uses it.
@@ -136,9 +140,8 @@ std::optional<Pipeline> tile::planPipeline(scf::ForOp loop, int32_t stages, bool
   DenseSet<Value> written = all.value_or(DenseSet<Value>());
   Slice slice(loop, written);
   for (LoadOp load : loop.getBody()->getOps<LoadOp>()) {
-    DenseSet<Value> seen;
     if (!isa<RankedTensorType>(load.getType()) ||
-        (onlyForProducts && !feedsProduct(load.getResult(), seen)))
+        (onlyForProducts && !tile::feedsProduct(load.getResult())))
       continue;
     if (!all) {
       refuse(load, Reason::CopyOrdered);

@@ -243,6 +243,29 @@ static void readTransposed(TransOp trans, Value slot) {
     trans.erase();
 }
 
+/// Where `load` stands; or in front of the first use in the innermost branch that all uses of `v`
+/// are in: what is not needed is not read, and takes no registers until it is.
+static OpBuilder beforeUses(LoadOp load, Value v) {
+  OpBuilder at(load);
+  for (Block *block = load->getBlock(); block;) {
+    Operation *first = nullptr;
+    for (Operation *user : v.getUsers())
+      if (Operation *here = block->findAncestorOpInBlock(*user);
+          !first || here->isBeforeInBlock(first))
+        first = here;
+    if (block != load->getBlock())
+      at.setInsertionPoint(first);
+    block = nullptr;
+    if (isa<scf::IfOp>(first))
+      for (Region &branch : first->getRegions())
+        if (llvm::all_of(v.getUsers(), [&](Operation *user) {
+              return branch.isAncestor(user->getParentRegion());
+            }))
+          block = &branch.front();
+  }
+  return at;
+}
+
 /// What users find instead of the loaded block: `slot`, or what they read of it.
 void LoopRewriter::use(Copy &c, Value slot) {
   bool isWhole = readsZerosOutside(c.load);
@@ -283,8 +306,8 @@ void LoopRewriter::use(Copy &c, Value slot) {
       convert.erase();
     }
   }
-  OpBuilder at(c.load);
   if (!c.value.use_empty()) {
+    OpBuilder at = beforeUses(c.load, c.value);
     Value read = cta::ReadOp::create(at, c.load.getLoc(), c.value.getType(), slot);
     if (!readsZerosOutside(c.load))
       read =

@@ -2,7 +2,7 @@
 //
 // 1. Each thread combines the registers it holds along the axis, pairwise.
 // 2. Lanes that split the axis combine by butterfly shuffles; all lanes of a warp reduce 32-bit
-//    integers in one instruction.
+//    integers in one instruction. Where only one lane can have something, the others ask it.
 // 3. If warps split the axis too, each writes its partial result to scratch
 //    memory; after one barrier every thread combines the partials it needs, so
 //    no second exchange is needed to hand the result around. Of many partials each
@@ -161,7 +161,10 @@ LogicalResult ReduceLowering::acrossLanes() {
     return overLanesInOrder(mask);
   if (axisBits(layout, Dim::warp(), axis) && failed(byHalves(mask)))
     return failure();
-  return overLanes(mask & ~halvedLanes);
+  FailureOr<bool> picked = pickLane(mask & ~halvedLanes);
+  if (failed(picked))
+    return failure();
+  return *picked ? success() : overLanes(mask & ~halvedLanes);
 }
 
 int64_t ReduceLowering::indexOf(ArrayRef<int32_t> key) {

@@ -1,7 +1,8 @@
 //===- ReduceLowering.h - a reduction while it is being lowered -----------===//
 //
-// What is done is told in Reduce.cpp; what a thread does alone, in ReduceThread.cpp; what warps
-// leave for each other, in ReduceWarps.cpp and ReduceTogether.cpp; what it costs, in ReduceWork.h.
+// What is done is told in Reduce.cpp; what a thread does alone, in ReduceThread.cpp; sums of one
+// element, in ReducePick.cpp; what warps leave for each other, in ReduceWarps.cpp and
+// ReduceTogether.cpp; what it costs, in ReduceWork.h.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_PASSES_LOWERING_REDUCELOWERING_H
@@ -62,6 +63,9 @@ struct ReduceLowering : ReduceWork {
   bool overWarpAtOnce(unsigned mask);
   /// Butterflies over the bits of `mask`.
   mlir::LogicalResult overLanes(unsigned mask);
+  /// Where lanes that differ in bits of `mask` have zeros, but for one of them, at most, that is
+  /// known by its number: what that one has. False where it is otherwise; see ReducePick.cpp.
+  mlir::FailureOr<bool> pickLane(unsigned mask);
   /// One value for each group, where no other warp has a part of it.
   mlir::LogicalResult acrossRepeats();
   mlir::LogicalResult setResults();
