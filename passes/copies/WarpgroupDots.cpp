@@ -11,7 +11,6 @@
 #include "passes/copies/CopyHints.h"
 #include "passes/copies/TensorMaps.h"
 #include "passes/copies/TensorStores.h"
-#include "passes/copies/TurnedOperands.h"
 #include "passes/copies/VectorsOfLoops.h"
 #include "passes/facts/DeadValues.h"
 #include "passes/facts/LoopSlice.h"
@@ -84,7 +83,7 @@ private:
     Value value;
     bool isTurned = false;
   };
-  Operand operand(DotOp dot, Value v, bool isLeft, bool isSwapped, bool besideTurned);
+  Operand operand(DotOp dot, Value v, bool isLeft, bool isSwapped);
   std::optional<Operand> copied(Operation *load, ArrayRef<int32_t> order, unsigned bytes);
   std::optional<TileAccess> read(Operation *op, ArrayRef<int64_t> shape, Reason &reason);
   Value loadByTma(Operation *load, RankedTensorType type, ArrayRef<int32_t> order,
@@ -250,6 +249,19 @@ bool DotRewriter::wrapsDoNoHarm(Value loaded, const TileAccess &tile, DotOp dot,
   return true;
 }
 
+/// The load that gives `block`, as it is or through a descriptor with further dimensions of
+/// size one; null if there is none.
+static Operation *loadBehind(Value block) {
+  if (auto reshape = block.getDefiningOp<ReshapeOp>()) {
+    auto load = reshape.getSrc().getDefiningOp<DescriptorLoadOp>();
+    bool onlyDrops =
+        load && keptDimensions(load.getType().getShape(), reshape.getType().getShape());
+    return onlyDrops ? load : nullptr;
+  }
+  Operation *load = block.getDefiningOp();
+  return isa_and_nonnull<LoadOp, DescriptorLoadOp>(load) ? load : nullptr;
+}
+
 /// One copy serves products that read it in two orders, where the hardware transposes.
 std::optional<DotRewriter::Operand> DotRewriter::copied(Operation *load, ArrayRef<int32_t> order,
                                                         unsigned bytes) {
@@ -267,18 +279,20 @@ static bool isTheSameInLoop(DotOp dot, Value v) {
          !isa<arith::ConstantOp>(v.getDefiningOp());
 }
 
-DotRewriter::Operand DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool isSwapped,
-                                          bool besideTurned) {
+DotRewriter::Operand DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool isSwapped) {
   MLIRContext *context = kernel.getContext();
   auto type = cast<RankedTensorType>(v.getType());
   unsigned bytes = getElementBytes(type.getElementType()), kDim = isLeft ? 1 : 0;
   bool mustBeKMajor = bytes != 2;
-  auto [source, order] = beforeTurns(v);
+  SmallVector<int32_t> order{0, 1};
+  Value source = v;
+  while (auto trans = source.getDefiningOp<TransOp>()) {
+    std::swap(order[0], order[1]);
+    source = trans.getSrc();
+  }
   Operation *load = loadBehind(source);
   if (load && !isOnlyForDots(load->getResult(0)))
     refuse(load, Reason::TileInRegisters);
-  else if (load && besideTurned)
-    refuse(load, Reason::TileBesideTurned);
   else if (load)
     if (Value buffer = loadByTma(load, cast<RankedTensorType>(source.getType()), order,
                                  mustBeKMajor, kDim, dot, isSwapped)) {
@@ -301,7 +315,13 @@ DotRewriter::Operand DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool 
   // Contiguous in shared memory along the dimension that is so in memory.
   unsigned minor = kDim;
   if (load && !mustBeKMajor) {
-    unsigned contiguous = contiguousDim(load, analysis).value_or(unsigned(order[kDim]));
+    unsigned contiguous = order[kDim];
+    if (isa<DescriptorLoadOp>(load))
+      contiguous = 1;
+    else if (auto p = analysis.pointers(load->getOperand(0)))
+      for (auto [dim, stride] : llvm::enumerate(p->offset.strides))
+        if (stride.asConstant() == 1)
+          contiguous = dim;
     minor = llvm::find(order, int32_t(contiguous)) - order.begin();
   }
   if (type.getDimSize(minor) * bytes < 16)
@@ -344,11 +364,8 @@ bool DotRewriter::rewrite(DotOp dot) {
     right = transposed(dot.getA());
     acc = transposed(dot.getAcc());
   }
-  bool isLooped = isa<LoopLikeOpInterface>(dot->getParentOp()); // each turn waits for the threads
-  bool isLeftTurned = isLooped && isTurnedByThreads(left, /*isLeft=*/true, analysis);
-  bool isRightTurned = isLooped && isTurnedByThreads(right, /*isLeft=*/false, analysis);
-  Operand l = operand(dot, left, /*isLeft=*/true, isSwapped, isRightTurned);
-  Operand r = operand(dot, right, /*isLeft=*/false, isSwapped, isLeftTurned);
+  Operand l = operand(dot, left, /*isLeft=*/true, isSwapped);
+  Operand r = operand(dot, right, /*isLeft=*/false, isSwapped);
   unsigned promote = isa<Float8E4M3FNType, Float8E5M2Type>(dot.getA().getType().getElementType())
                          ? dot.getMaxNumImpreciseAcc()
                          : 0;

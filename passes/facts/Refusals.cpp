@@ -95,7 +95,6 @@ static constexpr Refusal refusals[] = {
     {TILE, "the kernel also writes through the same argument", "copied"},
     {TILE, "no warps only copy, and its coordinates are not known an iteration ahead", "copied"},
     {TILE, "its type must be contiguous along the dimension that is summed over", "copied"},
-    {TILE, "the product's other operand is turned by the threads, which copy both", "copied"},
     {TILE, "its indices wrap around, and what they lead to is stored", "copied"},
     {TILE, "it is needed in registers as well", "copied"},
     {TILE, "its block leaves no shared memory for the operands", "copied"},

@@ -96,7 +96,6 @@ enum class Reason {
   TileWritten,
   TileNotAhead,
   TileOtherMajor,
-  TileBesideTurned,
   TileWrapsStored,
   TileInRegisters,
   TileStoreLarge,
