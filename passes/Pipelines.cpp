@@ -53,7 +53,8 @@ static void addBlockSteps(OpPassManager &pm) {
   pm.addPass(createWarpgroupDotsPass());
   // Layouts start from pointers: descriptors that no hardware serves become some.
   pm.addPass(createExpandDescriptorsPass());
-  // Behind TMA, which knows tiles by their masks; before layouts and copies, which see what a turn loads.
+  // Behind TMA, which knows tiles by their masks; before layouts and copies, which go by what a
+  // turn loads.
   pm.addPass(createLoadBeforeBranchesPass());
   // Before programs are run one after the other: those that share a ring run at once.
   pm.addPass(createShareRingsPass());
