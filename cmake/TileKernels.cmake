@@ -2,7 +2,8 @@
 #                  [ARGUMENTS n=1..4096...] [CONSTEXPRS BLOCK=1024...]
 #                  [TUNING_FILE records] [TUNING model] [OPTIONS option...])
 #
-# Builds the kernels of FILE ahead of time, with `tilec build`, into the target: its sources get
+# Builds the kernels and functions of whole tensors of FILE ahead of time, with `tilec build`, into
+# the target: its sources get
 # the C file, its includes the header (NAME.h; NAME is FILE's, unless given), and it links
 # Tile::rt. The project needs the language C. What the words mean is in `tilec help build`.
 function(tile_add_kernels target file)

@@ -7,6 +7,7 @@
 #ifndef TILE_COMPILER_FUNCTIONS_CHOOSECUT_H
 #define TILE_COMPILER_FUNCTIONS_CHOOSECUT_H
 
+#include "compiler/functions/TensorProgram.h"
 #include "passes/graph/KernelShape.h"
 #include "target/Target.h"
 
@@ -51,6 +52,13 @@ int64_t chooseParts(const graph::KernelShape &shape, const Extents &extents, con
 /// Programs along x that the cut needs.
 int64_t countPrograms(const graph::KernelShape &shape, const graph::Cut &cut,
                       const Extents &extents);
+
+/// Rows and columns from here on are counted by 64 bits: below, a block more still fits 32.
+inline constexpr int64_t kNarrowExtents = int64_t(1) << 30;
+
+/// The calls that a kernel serves which was cut so; `parts`: of the inner dimension. Nothing of it
+/// may be absent.
+LaunchClass classOf(const graph::KernelShape &shape, const graph::Cut &cut, int64_t parts);
 
 } // namespace tile
 

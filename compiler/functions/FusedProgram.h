@@ -29,7 +29,15 @@ public:
                                          llvm::ArrayRef<tensors::Argument> arguments);
   llvm::Expected<TensorLaunch> launch(unsigned kernel, const graph::Bindings &sizes,
                                       llvm::ArrayRef<TensorPlace> places,
-                                      const Target &target) override;
+                                      const Target &target) override {
+    return launchFor({sizes, places, target, Fit::Own, nullptr}, kernel);
+  }
+  llvm::Expected<TensorLaunch> launchOfClass(unsigned kernel, const graph::Bindings &sizes,
+                                             llvm::ArrayRef<TensorPlace> places,
+                                             const Target &target, Fit fit,
+                                             LaunchClass &calls) override {
+    return launchFor({sizes, places, target, fit, &calls}, kernel);
+  }
   TensorProgram &forSizes(const graph::Bindings &sizes, const Target &target) override;
   void chooseParts(graph::Bindings &sizes, const Target &target) const override;
   unsigned mostKernels() const override { return kernels.size() + products.size(); }
@@ -47,8 +55,16 @@ private:
   void addKernel(graph::KernelOp op, TensorKernel kernel);
   void describeHand(graph::LaunchOp launch, TensorKernel &kernel);
   void describeResults(mlir::Operation *end);
-  llvm::Expected<TensorLaunch> launchHand(const TensorKernel &kernel, const graph::Bindings &sizes,
-                                          llvm::ArrayRef<TensorPlace> places, const Target &target);
+  /// What a launch is made for; `calls` is null if nobody asks for others that it serves.
+  struct Asked {
+    const graph::Bindings &sizes;
+    llvm::ArrayRef<TensorPlace> places;
+    const Target &target;
+    Fit fit;
+    LaunchClass *calls;
+  };
+  llvm::Expected<TensorLaunch> launchFor(const Asked &asked, unsigned kernel);
+  llvm::Expected<TensorLaunch> launchHand(const Asked &asked, const TensorKernel &kernel);
   FusedProgram &withShares(const graph::Bindings &sizes, const Target &target);
   void shareInner(llvm::ArrayRef<int64_t> parts);
   std::pair<TensorKernel, TensorKernel> sharedKernels(unsigned number, const TensorKernel &whole);

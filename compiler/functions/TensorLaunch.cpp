@@ -127,7 +127,8 @@ bool FusedProgram::cutWithoutPrograms(graph::Cut &cut, Extents &extents, const T
 /// The numbers that the kernel is given for its sizes, and what `cut` may know of them. Nothing
 /// if they do not fit 64 bits.
 static std::optional<std::vector<int64_t>> valuesOf(const KernelShape &shape, graph::Cut &cut,
-                                                    const Extents &extents, const Bindings &sizes) {
+                                                    const Extents &extents, const Bindings &sizes,
+                                                    Fit fit) {
   std::vector<int64_t> values;
   for (const Size &size : shape.sizes) {
     std::optional<int64_t> value = size.evaluate(sizes);
@@ -139,7 +140,8 @@ static std::optional<std::vector<int64_t>> valuesOf(const KernelShape &shape, gr
                                                       : std::max<int64_t>(*value, 1);
     values.push_back(*value);
     cut.wide |= *value != int32_t(*value);
-    cut.divisible.push_back(*value % 16 == 0 && shape.aligns(size));
+    bool isMultiple = fit == Fit::Own ? *value % 16 == 0 : fit == Fit::Divisible;
+    cut.divisible.push_back(isMultiple && shape.aligns(size));
   }
   return values;
 }
@@ -163,15 +165,15 @@ bool FusedProgram::announcesNext(const graph::Cut &cut, unsigned index, int64_t 
   return index + 1 < kernels.size() && leavesRoom;
 }
 
-llvm::Expected<TensorLaunch> FusedProgram::launch(unsigned index, const Bindings &given,
-                                                  ArrayRef<TensorPlace> places,
-                                                  const Target &target) {
+llvm::Expected<TensorLaunch> FusedProgram::launchFor(const Asked &asked, unsigned index) {
   const TensorKernel &kernel = kernels[index];
   if (kernel.hand)
-    return launchHand(kernel, given, places, target);
+    return launchHand(asked, kernel);
+  ArrayRef<TensorPlace> places = asked.places;
+  const Target &target = asked.target;
   std::string layout;
   const KernelShape &shape = shapeFor(index, places, layout);
-  Bindings sizes = given;
+  Bindings sizes = asked.sizes;
   for (unsigned buffer : origins[index].buffers)
     for (auto [dim, stride] : llvm::enumerate(places[buffer].strides))
       sizes[strideName(buffer, dim)] = stride;
@@ -189,9 +191,11 @@ llvm::Expected<TensorLaunch> FusedProgram::launch(unsigned index, const Bindings
     launch.grid = {0, 1, 1};
     return launch;
   }
-  constexpr int64_t narrow = int64_t(1) << 30; // a block more still fits 32 bits
-  cut.wide = std::max({extents->rows, extents->columns, extents->inner, extents->depth}) >= narrow;
-  std::optional<std::vector<int64_t>> values = valuesOf(shape, cut, *extents, sizes);
+  if (asked.fit != Fit::Own)
+    cut.evenColumns = cut.evenRows = cut.evenInner = cut.evenDepth = false;
+  cut.wide =
+      std::max({extents->rows, extents->columns, extents->inner, extents->depth}) >= kNarrowExtents;
+  std::optional<std::vector<int64_t>> values = valuesOf(shape, cut, *extents, sizes, asked.fit);
   if (!values)
     return tooLarge(kernel);
   for (unsigned buffer : kernel.buffers) {
@@ -219,6 +223,8 @@ llvm::Expected<TensorLaunch> FusedProgram::launch(unsigned index, const Bindings
   launch.options.signature = signatureOf(shape, cut, buffers, kernel);
   launch.options.numWarps = cut.warps;
   launch.options.target = target.name.str();
+  if (asked.calls)
+    *asked.calls = classOf(shape, cut, kernel.parts);
   return launch;
 }
 
@@ -229,7 +235,7 @@ llvm::Expected<TensorLaunch> FusedProgram::launch(unsigned index, const Bindings
 /// The entry of a signature, and the argument.
 static std::string handEntry(const tensors::HandArgument &argument, const TensorKernel &kernel,
                              ArrayRef<TensorBuffer> buffers, ArrayRef<TensorPlace> places,
-                             const Bindings &sizes, TensorArgument &out) {
+                             const Bindings &sizes, Fit fit, TensorArgument &out) {
   using Kind = tensors::HandArgument::Kind;
   if (argument.kind == Kind::Read || argument.kind == Kind::Write) {
     unsigned buffer = kernel.buffers[argument.index];
@@ -250,18 +256,40 @@ static std::string handEntry(const tensors::HandArgument &argument, const Tensor
   out.size =
       argument.kind == Kind::Size ? argument.size.evaluate(sizes).value_or(0) : argument.integer;
   bool isWide = out.size != int32_t(out.size);
-  return std::string(isWide ? "i64" : "i32") + (out.size % 16 == 0 ? ":16" : "");
+  bool mayVary = argument.kind == Kind::Size && fit == Fit::Any;
+  return std::string(isWide ? "i64" : "i32") + (out.size % 16 == 0 && !mayVary ? ":16" : "");
 }
 
-llvm::Expected<TensorLaunch> FusedProgram::launchHand(const TensorKernel &kernel,
-                                                      const Bindings &sizes,
-                                                      ArrayRef<TensorPlace> places,
-                                                      const Target &target) {
+/// The calls in which the kernel is given numbers of these types.
+static void describeClass(const tensors::HandKernel &hand, const TensorLaunch &launch, Fit fit,
+                          LaunchClass &calls) {
+  calls.grid = hand.grid;
+  size_t next = 0;
+  for (const tensors::HandArgument &argument : hand.arguments) {
+    if (argument.kind == tensors::HandArgument::Kind::Constant)
+      continue;
+    const TensorArgument &given = launch.arguments[next++];
+    if (given.isBuffer)
+      continue;
+    if (argument.kind != tensors::HandArgument::Kind::Size) {
+      calls.arguments.push_back(given.size);
+      continue;
+    }
+    calls.arguments.push_back(argument.size);
+    if (given.size == int32_t(given.size))
+      calls.conditions.push_back({SizeCondition::Kind::AtMost, argument.size, INT32_MAX});
+    if (given.size % 16 == 0 && fit != Fit::Any)
+      calls.conditions.push_back({SizeCondition::Kind::Divides, argument.size, 16});
+  }
+}
+
+llvm::Expected<TensorLaunch> FusedProgram::launchHand(const Asked &asked,
+                                                      const TensorKernel &kernel) {
   const tensors::HandKernel &hand = *kernel.hand;
   const eval::FunctionObject &function = hand.function.asFunction();
   TensorLaunch launch;
   for (auto [i, dim] : llvm::enumerate(hand.grid)) {
-    std::optional<int64_t> count = dim.evaluate(sizes);
+    std::optional<int64_t> count = dim.evaluate(asked.sizes);
     if (!count || *count > (i == 0 ? INT32_MAX : UINT16_MAX))
       return tooLarge(kernel);
     launch.grid[i] = uint32_t(*count);
@@ -271,7 +299,7 @@ llvm::Expected<TensorLaunch> FusedProgram::launchHand(const TensorKernel &kernel
     return launch;
   }
   for (unsigned buffer : kernel.buffers)
-    if (!places[buffer].strides.empty())
+    if (!asked.places[buffer].strides.empty())
       return llvm::createStringError(
           formatted("`{}` in line {} is given a parameter whose elements have gaps between them, "
                     "which it knows nothing of: call the function with contiguous tensors",
@@ -282,16 +310,19 @@ llvm::Expected<TensorLaunch> FusedProgram::launchHand(const TensorKernel &kernel
       continue;
     }
     TensorArgument &given = launch.arguments.emplace_back();
-    std::string entry = handEntry(argument, kernel, buffers, places, sizes, given);
+    std::string entry =
+        handEntry(argument, kernel, buffers, asked.places, asked.sizes, asked.fit, given);
     launch.options.signature += (launch.options.signature.empty() ? "" : ",") + entry;
   }
   launch.options.kernel = function.name();
   launch.options.numWarps = hand.numWarps;
   launch.options.numStages = hand.numStages;
-  launch.options.target = target.name.str();
+  launch.options.target = asked.target.name.str();
   launch.key = mark + kernel.name + "|" + launch.options.signature;
   // The file outlives the program, which keeps the function.
   launch.source = std::shared_ptr<const frontend::SourceFile>(std::shared_ptr<void>(),
                                                               &function.module->source());
+  if (asked.calls)
+    describeClass(hand, launch, asked.fit, *asked.calls);
   return launch;
 }

@@ -70,6 +70,30 @@ struct TensorLaunch {
   double elements = 0; ///< that it goes over, in memory or not
 };
 
+/// How much of a call's sizes and addresses the code of a launch counts on: on what divides them
+/// and on blocks that fit, on multiples of 16 alone, or on nothing.
+enum class Fit { Own, Divisible, Any };
+
+/// Something that is so of a size.
+struct SizeCondition {
+  enum class Kind { Divides, AtLeast, AtMost };
+  Kind kind = Kind::Divides;
+  graph::Size size;
+  int64_t number = 1; ///< that divides it, or that it is at least or at most
+};
+
+/// All calls that the code of one launch serves, and what they give it. Tensors have no gaps, and
+/// arrays that the code takes for aligned are.
+struct LaunchClass {
+  std::vector<SizeCondition> conditions;
+  std::vector<tensors::HandGrid> grid; ///< along x, y and z
+  graph::Sizes arguments;              ///< of the launch's arguments those that are no buffers
+
+  bool serves(const graph::Bindings &sizes) const;
+  /// Makes the launch one for other sizes, which are served; false if it would be none.
+  bool fill(TensorLaunch &launch, const graph::Bindings &sizes) const;
+};
+
 class TensorProgram {
 public:
   /// Null, and `error`, if the function cannot be compiled for arguments of these types.
@@ -117,6 +141,19 @@ public:
   virtual llvm::Expected<TensorLaunch> launch(unsigned kernel, const graph::Bindings &sizes,
                                               llvm::ArrayRef<TensorPlace> places,
                                               const Target &target) = 0;
+  /// The same in code that counts on no more than `fit` says, and the calls that this code serves.
+  virtual llvm::Expected<TensorLaunch> launchOfClass(unsigned kernel, const graph::Bindings &sizes,
+                                                     llvm::ArrayRef<TensorPlace> places,
+                                                     const Target &target, Fit fit,
+                                                     LaunchClass &calls) = 0;
+  /// Whether all kernels, in code that was made for the sizes `made`, serve others.
+  bool isServed(const graph::Bindings &made, const graph::Bindings &sizes, const Target &target);
+  /// As `launch`, in code that was made for the sizes `made`, which serves these (see isServed),
+  /// and counts on as much as it can.
+  llvm::Expected<TensorLaunch> launchServed(unsigned kernel, const graph::Bindings &made,
+                                            const graph::Bindings &sizes,
+                                            llvm::ArrayRef<TensorPlace> places,
+                                            const Target &target);
   /// Kernels that a run of this program launches at most, whatever the sizes.
   virtual unsigned mostKernels() const = 0;
   /// As text: what was traced, and the groups that were made of it.

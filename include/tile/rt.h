@@ -149,6 +149,119 @@ TILE_API tile_status tile_rt_load(tile_rt_kernel *kernel);
  * device, as a text for people; "" for a kernel that is not tuned. The text is the kernel's. */
 TILE_API tile_status tile_rt_best_config(tile_rt_kernel *kernel, const tile_value *values,
                                          size_t num_values, const char **config);
+/* ---- Functions of whole tensors ------------------------------------------ */
+
+/* A `@tile.function` that was built, its sizes open. Each of its kernels has code for several cuts
+ * into blocks, and says for which sizes that is right; samples say which code is good near them. A
+ * run reads the sizes off its tensors, checks them, and takes the nearest sample that is right, of
+ * each kernel the code that counts on most. There is one such plan for each target. */
+
+#define TILE_RT_MOST_SIZES 64 /* names of sizes, with those that the plan chooses */
+
+typedef struct tile_rt_operand { /* a parameter, or a result */
+  const char *name;
+  uint8_t is_number, is_written;
+  uint32_t bytes;          /* of the number, or of an element */
+  const char *const *dims; /* as the source says them: "2*K" */
+  tile_rt_formula shape;   /* a number for each dimension, of the sizes */
+} tile_rt_operand;
+
+typedef struct tile_rt_size { /* a name, in the order in which they become known */
+  const char *name;
+  uint32_t parameter, dim; /* the size of which says it */
+  tile_rt_formula value;   /* of that, which is in the name's place; no steps: that itself */
+} tile_rt_size;
+
+typedef struct tile_rt_requirement { /* what must not be negative */
+  tile_rt_formula number;
+  const char *otherwise;
+} tile_rt_requirement;
+
+typedef enum tile_rt_buffer_kind {
+  TILE_RT_OF_CALL = 0, /* a parameter */
+  TILE_RT_RESULT = 1,
+  TILE_RT_BETWEEN = 2 /* part of the workspace, from stage `first` to `last` */
+} tile_rt_buffer_kind;
+
+typedef struct tile_rt_buffer {
+  uint8_t kind;
+  uint32_t index, memory; /* which one; the buffer in whose memory it lies, often itself */
+  uint32_t first, last;
+  tile_rt_formula bytes;
+} tile_rt_buffer;
+
+typedef struct tile_rt_stage_code { /* of one cut */
+  tile_rt_formula holds;            /* 1 for sizes for which it is right */
+  tile_rt_formula grid;             /* three numbers */
+  const uint8_t *aligned;           /* by argument: must be a multiple of 16 */
+  const tile_rt_code *codes;
+  uint32_t num_codes;
+} tile_rt_stage_code;
+
+typedef struct tile_rt_stage { /* a kernel of the function */
+  const char *name;
+  uint8_t by_hand;          /* somebody wrote it */
+  const int32_t *arguments; /* a buffer, or -1 less the index of a number of `sizes` */
+  uint32_t num_arguments;
+  const tile_rt_formula *sizes;
+  uint32_t num_sizes;
+  const uint32_t *written; /* buffers */
+  uint32_t num_written;
+  const tile_rt_stage_code *codes;
+  uint32_t num_codes;
+} tile_rt_stage;
+
+typedef struct tile_rt_form {
+  const tile_rt_buffer *buffers;
+  uint32_t num_buffers;
+  const tile_rt_stage *stages; /* in order */
+  uint32_t num_stages, num_chosen;
+} tile_rt_form;
+
+typedef struct tile_rt_sample {
+  const int64_t *sizes; /* by name, then those that the form chooses */
+  uint32_t form;
+  const uint16_t *codes; /* three of each stage: what counts on most comes first */
+} tile_rt_sample;
+
+typedef struct tile_rt_plan {
+  int32_t capability, exact;
+  const tile_rt_form *forms;
+  uint32_t num_forms;
+  const tile_rt_sample *samples;
+  uint32_t num_samples;
+} tile_rt_plan;
+
+typedef struct tile_rt_function {
+  uint32_t version; /* TILE_RT_VERSION */
+  const char *name;
+  const tile_rt_operand *parameters, *results;
+  uint32_t num_parameters, num_results;
+  const tile_rt_size *sizes;
+  uint32_t num_sizes;
+  const tile_rt_requirement *requirements;
+  uint32_t num_requirements;
+  const tile_rt_plan *plans;
+  uint32_t num_plans;
+  void *state; /* the library's; NULL at first */
+} tile_rt_function;
+
+/* arguments[i] points to a tile_tensor for a tensor, which has no gaps between its elements, and to
+ * the value for a number. Of results[i] only `data` counts: room for the result, without gaps. What
+ * lies between kernels is in `workspace`, which is aligned to 256 bytes and has at least as many as
+ * tile_rt_workspace says; if it is NULL, and something is needed, that is allocated and freed in
+ * the order of the stream. */
+TILE_API tile_status tile_rt_run(tile_rt_function *function, void *stream,
+                                 const void *const *arguments, size_t num_arguments,
+                                 const tile_tensor *results, size_t num_results, void *workspace,
+                                 size_t workspace_bytes);
+/* Sets rank, shape and strides of result `index`. Asks no device. */
+TILE_API tile_status tile_rt_result(const tile_rt_function *function, const void *const *arguments,
+                                    size_t num_arguments, size_t index, tile_tensor *result);
+/* What a run with such arguments needs on the current device; often 0. */
+TILE_API tile_status tile_rt_workspace(tile_rt_function *function, const void *const *arguments,
+                                       size_t num_arguments, size_t *bytes);
+
 /* The message of this thread's last failing call; "" if there was none. */
 TILE_API const char *tile_rt_last_error(void);
 

@@ -92,18 +92,25 @@ static Size dividedDown(const Size &size, int64_t divisor) {
   return Size::symbol(formatted("({}{}{}//{})", isOne ? "" : "(", text, isOne ? "" : ")", divisor));
 }
 
+std::optional<std::pair<Size, int64_t>> Size::quotientOf(StringRef name) {
+  if (!isQuotient(name))
+    return std::nullopt;
+  auto [of, divisor] = partsOf(name);
+  std::string error;
+  std::optional<Size> size = Size::parse(of, error);
+  return size ? std::optional(std::pair(*size, divisor)) : std::nullopt;
+}
+
 static std::optional<int64_t> valueOf(StringRef name, const Bindings &bindings) {
   if (!isQuotient(name)) {
     auto it = bindings.find(name);
     return it == bindings.end() ? std::nullopt : std::optional<int64_t>(it->second);
   }
-  auto [of, divisor] = partsOf(name);
-  std::string error;
-  std::optional<Size> size = Size::parse(of, error);
-  std::optional<int64_t> value = size ? size->evaluate(bindings) : std::nullopt;
+  auto quotient = Size::quotientOf(name);
+  std::optional<int64_t> value = quotient ? quotient->first.evaluate(bindings) : std::nullopt;
   if (!value)
     return std::nullopt;
-  return std::max<int64_t>(llvm::divideFloorSigned(*value, divisor), 0);
+  return std::max<int64_t>(llvm::divideFloorSigned(*value, quotient->second), 0);
 }
 
 //===----------------------------------------------------------------------===//

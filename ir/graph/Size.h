@@ -56,6 +56,15 @@ public:
     return true;
   }
 
+  /// What is added up: products of names, each as often as its power, with a factor.
+  template <typename Fn> void forEachTerm(Fn fn) const {
+    for (auto &[product, coefficient] : terms)
+      fn(llvm::ArrayRef<std::string>(product), coefficient);
+  }
+  /// Of a name that stands for a quotient, `((H + 1)//2)`, what is divided and by what. Its value
+  /// is rounded down, and 0 at least.
+  static std::optional<std::pair<Size, int64_t>> quotientOf(llvm::StringRef name);
+
   std::string str() const;
   friend Size operator+(const Size &a, const Size &b);
   friend Size operator-(const Size &a, const Size &b);

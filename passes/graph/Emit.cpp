@@ -107,6 +107,7 @@ void RowKernel::runParts() {
     } else {
       blocks.enterLoop(turns, /*changesRows=*/true);
       enterRows(turns.getInductionVar());
+      readBeforeStores();
       for (unsigned i = 0; i < shape.stores.size(); ++i)
         if (!partialOf(i))
           blocks.store(i);
@@ -126,13 +127,23 @@ void RowKernel::runParts() {
     blocks.storePartial(store, turns.getResult(i), forms[i]);
 }
 
-/// Where a result takes the place of what is read, all is read before anything is stored.
-void RowKernel::storeAll() {
-  if (op->hasAttr(kInPlaceAttr)) {
-    for (Value value : op.getBody().front().getTerminator()->getOperands())
+/// Where a result takes the place of what is read, all that becomes of the block is computed before
+/// anything of it is stored: a number is read by every thread, and stored by one.
+void RowKernel::readBeforeStores() {
+  if (!op->hasAttr(kInPlaceAttr))
+    return;
+  for (Value value : op.getBody().front().getTerminator()->getOperands()) {
+    Form form;
+    if (auto partial = value.getDefiningOp<PartialOp>())
+      blocks.get(partial.getSrcMutable(), form);
+    else
       blocks.emit(value);
-    BarrierOp::create(b, loc);
   }
+  BarrierOp::create(b, loc);
+}
+
+void RowKernel::storeAll() {
+  readBeforeStores();
   for (size_t i = 0; i < shape.stores.size(); ++i)
     blocks.store(i);
 }

@@ -46,6 +46,7 @@ private:
   void enterRows(mlir::Value start);
   void enterColumns(mlir::Value start);
   void runParts();
+  void readBeforeStores();
   void storeAll();
   PartialOp partialOf(unsigned store);
 

@@ -14,7 +14,7 @@ namespace tile::ahead {
 
 /// One launch.
 struct Launch {
-  tile_rt_kernel *kernel;
+  tile_rt_kernel *kernel = nullptr; ///< null for one of a function
   const Driver *driver = nullptr;
   Stream stream = nullptr;
   uint32_t grid[3] = {};
@@ -31,6 +31,21 @@ Failure readKey(Launch &launch, unsigned long long context, dispatch::Key &key);
 /// What is loaded for `own`, a key that readKey has made; loads it if nothing is.
 Failure find(Launch &launch, unsigned long long context, const dispatch::Key &own,
              const Loaded *&out);
+
+/// Launches `launch.grid` programs with what `launch.passed` points to; tensor maps are made of
+/// `launch.values`.
+Failure launchLoaded(Launch &launch, const Loaded &loaded);
+
+/// The status, which this thread's last message is for.
+tile_status finish(Failure failure);
+/// Runs `body`, which returns a Failure. No exception leaves, not even for want of memory.
+template <typename Body> tile_status guarded(Body body) noexcept {
+  try {
+    return finish(body());
+  } catch (...) {
+    return TILE_DRIVER_ERROR;
+  }
+}
 
 } // namespace tile::ahead
 

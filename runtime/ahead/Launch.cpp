@@ -20,7 +20,7 @@ static constexpr unsigned kMostParameters = TILE_RT_MOST_PARAMETERS, kMostMaps =
 static thread_local std::string lastError;
 const char *tile_rt_last_error(void) { return lastError.c_str(); }
 
-static tile_status finish(Failure failure) {
+tile_status tile::ahead::finish(Failure failure) {
   if (failure)
     lastError = std::move(failure.message);
   return failure.status;
@@ -177,7 +177,7 @@ static Failure fill(Launch &launch, const Loaded &loaded, Made &made, bool &take
   return {};
 }
 
-static Failure launchLoaded(Launch &launch, const Loaded &loaded) {
+Failure tile::ahead::launchLoaded(Launch &launch, const Loaded &loaded) {
   const Driver &driver = *launch.driver;
   const tile_rt_code &code = *loaded.code;
   const int32_t (&together)[3] = code.programs_per_block;
@@ -305,15 +305,6 @@ static Failure check(const tile_rt_kernel *kernel) {
   if (kernel->version != TILE_RT_VERSION)
     return {TILE_INVALID_ARGUMENT, "the kernel was built by another version of `tilec build`"};
   return {};
-}
-
-/// Runs `body`, which returns a Failure. No exception leaves, not even for want of memory.
-template <typename Body> static tile_status guarded(Body body) noexcept {
-  try {
-    return finish(body());
-  } catch (...) {
-    return TILE_DRIVER_ERROR;
-  }
 }
 
 static Failure launchValues(tile_rt_kernel *kernel, void *stream, const uint32_t *grid,

@@ -47,17 +47,27 @@ static bool attribute(const Driver &driver, DeviceAttribute which, Device device
   return driver.cuDeviceGetAttribute(&value, which, device) == Result::Success;
 }
 
-/// Machine code or PTX for this chip alone, before the newest PTX that it can take.
-const tile_rt_code *ahead::chooseCode(const tile_rt_variant &variant, int capability) {
-  const tile_rt_code *best = nullptr;
-  for (uint32_t i = 0; i < variant.num_codes; ++i) {
-    const tile_rt_code &code = variant.codes[i];
-    bool fits = code.exact ? code.capability == capability : code.capability <= capability;
-    auto rank = [](const tile_rt_code &c) { return c.capability * 2 + c.exact; };
-    if (fits && (!best || rank(code) > rank(*best)))
-      best = &code;
+/// What is for this chip alone (machine code, PTX of such a target), before the newest that it can
+/// take.
+template <typename Built>
+static const Built *bestFor(const Built *all, uint32_t count, int capability) {
+  const Built *best = nullptr;
+  for (uint32_t i = 0; i < count; ++i) {
+    const Built &one = all[i];
+    bool fits = one.exact ? one.capability == capability : one.capability <= capability;
+    auto rank = [](const Built &of) { return of.capability * 2 + of.exact; };
+    if (fits && (!best || rank(one) > rank(*best)))
+      best = &one;
   }
   return best;
+}
+
+const tile_rt_code *ahead::chooseCode(const tile_rt_variant &variant, int capability) {
+  return bestFor(variant.codes, variant.num_codes, capability);
+}
+
+const tile_rt_plan *ahead::choosePlan(const tile_rt_function &function, int capability) {
+  return bestFor(function.plans, function.num_plans, capability);
 }
 
 LaunchAttribute ahead::clusterOf(const tile_rt_code &code) {
@@ -213,6 +223,10 @@ static Failure load(const Driver &driver, const tile_rt_code &code, bool isInste
   return {};
 }
 
+Failure ahead::loadCode(const Driver &driver, const tile_rt_code &code, const Loaded *&out) {
+  return load(driver, code, /*isInstead=*/false, out);
+}
+
 Failure ahead::capabilityOf(const Driver &driver, Device &device, int &capability) {
   int major = 0, minor = 0;
   if (Result result = driver.cuCtxGetDevice(&device); result != Result::Success)
@@ -244,7 +258,7 @@ Failure ahead::loadVariant(tile_rt_kernel *kernel, const Driver &driver,
             std::string("`") + kernel->name +
                 "` was not built for this device, which is of compute capability " +
                 std::to_string(capability / 10) + "." + std::to_string(capability % 10)};
-  if (Failure failure = load(driver, *code, /*isInstead=*/false, out))
+  if (Failure failure = loadCode(driver, *code, out))
     return failure;
   state.table.insert(key.words, key.size, hash, out);
   return {};

@@ -56,8 +56,12 @@ State &stateOf(tile_rt_kernel *kernel);
 /// context's id.
 Failure loadVariant(tile_rt_kernel *kernel, const Driver &driver, const tile_rt_variant &variant,
                     const dispatch::Key &key, const Loaded *&out);
+/// A code with those that stand in for it, on the current context.
+Failure loadCode(const Driver &driver, const tile_rt_code &code, const Loaded *&out);
 /// The variant's code for a device; null if none can run there.
 const tile_rt_code *chooseCode(const tile_rt_variant &variant, int capability);
+/// The function's plan for a device; null if none can run there.
+const tile_rt_plan *choosePlan(const tile_rt_function &function, int capability);
 /// Of the current device: 90 for 9.0.
 Failure capabilityOf(const Driver &driver, Device &device, int &capability);
 /// The configuration that launches on the context with this id take. `words` begin with what

@@ -50,6 +50,7 @@ struct HostContext {
 
   /// Of all kernels that are launched (CompileOptions).
   bool eachLaneArrives = false;
+  bool asBuilt = false; ///< functions of whole tensors run in code for other sizes, if it serves
   std::function<void(llvm::StringRef)> print;
   /// The device compares what launches leave by itself; references mean nothing.
   bool ignoresReferences = false;

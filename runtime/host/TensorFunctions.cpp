@@ -17,7 +17,8 @@ struct TensorFunctions::Call {
   tensors::Signature signature;
   std::vector<tensors::Argument> arguments;
   graph::Bindings sizes;
-  std::string key; ///< of the types and constants
+  graph::Bindings made; ///< sizes that its kernels are made for, if those are not its own
+  std::string key;      ///< of the types and constants
   TensorProgram *program = nullptr;
   std::vector<PyValue> tensors; ///< by buffer; None for numbers
   std::vector<TensorPlace> places;
@@ -95,6 +96,29 @@ std::unique_ptr<EvalError> TensorFunctions::compile(Evaluator &evaluator, Call &
 //===----------------------------------------------------------------------===//
 // Running
 //===----------------------------------------------------------------------===//
+
+/// Which kernels there are: those for the sizes of the call or, where functions run as they are
+/// built ahead, those for the next powers of two, if they serve it.
+void TensorFunctions::chooseProgram(Call &call) const {
+  const Target &target = targetNamed(context->device.target());
+  TensorProgram &all = *call.program;
+  for (auto &[name, size] : call.sizes)
+    if (context->asBuilt)
+      call.made[name] = int64_t(llvm::PowerOf2Ceil(std::max<int64_t>(size, 1)));
+  if (context->asBuilt && all.unmetRequirement(call.made).empty()) {
+    graph::Bindings sizes = call.sizes;
+    call.program = &all.forSizes(call.made, target);
+    call.program->chooseParts(call.made, target);
+    sizes.insert(call.made.begin(), call.made.end()); // what the compiler chooses
+    if (call.program->isServed(call.made, sizes, target)) {
+      call.sizes = std::move(sizes);
+      return;
+    }
+  }
+  call.made.clear();
+  call.program = &all.forSizes(call.sizes, target);
+  call.program->chooseParts(call.sizes, target);
+}
 
 std::unique_ptr<EvalError> TensorFunctions::makeBuffers(Call &call) {
   for (const TensorBuffer &buffer : call.program->buffers) {
@@ -176,8 +200,11 @@ std::unique_ptr<EvalError> TensorFunctions::checkElements(const Call &call, cons
 
 std::unique_ptr<EvalError> TensorFunctions::launch(Call &call, unsigned index) {
   const TensorKernel &of = call.program->kernels[index];
+  const Target &target = targetNamed(context->device.target());
   llvm::Expected<TensorLaunch> planned =
-      call.program->launch(index, call.sizes, call.places, targetNamed(context->device.target()));
+      call.made.empty()
+          ? call.program->launch(index, call.sizes, call.places, target)
+          : call.program->launchServed(index, call.made, call.sizes, call.places, target);
   if (!planned)
     return fail(llvm::toString(planned.takeError()), "ValueError");
   if (planned->grid[0] == 0)
@@ -222,7 +249,7 @@ std::unique_ptr<EvalError> TensorFunctions::launch(Call &call, unsigned index) {
 }
 
 Result TensorFunctions::call(Evaluator &evaluator, const PyValue &function, const CallArgs &args) {
-  Call call{function, {}, {}, {}, {}, {}, nullptr, {}, {}};
+  Call call{function, {}, {}, {}, {}, {}, {}, nullptr, {}, {}};
   if (Result ok = evaluator.bind(call.object(), args, call.values); !ok)
     return ok;
   auto known = signatures.find(call.object().def);
@@ -239,9 +266,7 @@ Result TensorFunctions::call(Evaluator &evaluator, const PyValue &function, cons
     return error;
   if (std::string wrong = call.program->unmetRequirement(call.sizes); !wrong.empty())
     return fail(formatted("`{}`: {}", call.object().name(), wrong), "ValueError");
-  const Target &target = targetNamed(context->device.target());
-  call.program = &call.program->forSizes(call.sizes, target);
-  call.program->chooseParts(call.sizes, target);
+  chooseProgram(call);
   if (auto error = makeBuffers(call))
     return error;
   if (std::string wrong = call.program->unsafeUpdate(call.sizes, call.places, call.signature);

@@ -31,6 +31,7 @@ private:
   struct Call;
   std::unique_ptr<eval::EvalError> readArguments(Evaluator &evaluator, Call &call);
   std::unique_ptr<eval::EvalError> compile(Evaluator &evaluator, Call &call);
+  void chooseProgram(Call &call) const;
   std::unique_ptr<eval::EvalError> makeBuffers(Call &call);
   std::unique_ptr<eval::EvalError> checkElements(const Call &call, const TensorKernel &of,
                                                  double elements) const;

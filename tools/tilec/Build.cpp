@@ -10,8 +10,10 @@
 #include "runtime/TargetName.h"
 #include "target/Target.h"
 #include "text/Format.h"
-#include "tools/tilec/Assembler.h"
 #include "tools/tilec/BuildArguments.h"
+#include "tools/tilec/BuildCompile.h"
+#include "tools/tilec/BuildFunction.h"
+#include "tools/tilec/BuildMistakes.h"
 #include "tools/tilec/BuildTuning.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/KernelList.h"
@@ -54,11 +56,22 @@ for them, for the nearest. --print-autotuning says which one serves what.
 The grid that the file's function KERNEL_grid computes, or --grid, is built in. In CMake:
 tile_add_kernels.
 
+A function of whole tensors (@tile.function) becomes NAME_run(stream, tensors and numbers, results) and
+NAME_shapes, which sets the shapes of the results. Its sizes stay open; they are checked when it runs.
+Of its parameters --argument says
+  M=1..8192  N=64..4096:64  K=512     sizes that the kernels are to be good for (1..65536): others
+                                      are served by what was made for the nearest
+  x=fp16                              the type of a tensor that does not say its own
+Each kernel is there in all cuts into blocks that the compiler chooses for such sizes, each for sizes
+that blocks fit, for multiples of 16 and for any. Tensors have no gaps; numbers keep their C types.
+
 Examples:
   tilec build add.tile -o generated --target sm_80 --target sm_90a --argument n=1..1000000 \
       --constexpr BLOCK=1024 --grid "lambda args: (triton.cdiv(args['n'], args['BLOCK']),)"
   tilec build matmul.tile --kernel matmul -o generated --target h100 --tuning-file tuning.jsonl \
       --argument M=1..8192 --argument N=4096 --argument K=4096
+  tilec build norms.tile --kernel layer_norm -o generated --target h100 --argument x=fp16 \
+      --argument weight=fp16 --argument bias=fp16 --argument M=1..65536 --argument N=4096
 )text";
 
 namespace {
@@ -72,26 +85,36 @@ private:
   llvm::Error buildAll(const frontend::SourceFile &source);
   llvm::Error buildKernel(const frontend::SourceFile &source, const ast::FunctionDef &def,
                           BuiltKernel &out);
-  llvm::Expected<BuiltCode> compileFor(const frontend::SourceFile &source, CompileOptions options);
+  llvm::Error choose(const frontend::SourceFile &source, const ast::Module &module);
+  llvm::Error buildFunctions();
+  llvm::Error writeAll();
   llvm::Error finish(StringRef name, std::string source, std::string header);
 
   CompileOptions compile;
-  std::vector<std::string> files, kernels, arguments, targets;
+  std::vector<std::string> paths, kernels, arguments, targets;
   std::string output, name, grid;
   BuildTuning tuning;
   bool assemble = true;
   KeptTexts texts;
   std::vector<std::unique_ptr<jit::Jit>> jits;
   std::unique_ptr<CompileService> service;
+  std::optional<CodeCompiler> compiler;
+  ast::Module module;
+  std::unique_ptr<eval::Program> files; ///< of the functions
+  std::vector<const ast::FunctionDef *> chosen;
+  std::vector<std::shared_ptr<eval::FunctionObject>> functions;
+  std::vector<BuiltKernel> built;
+  std::vector<BuiltFunction> builtFunctions;
 };
 } // namespace
 
 BuildCommand::BuildCommand() {
-  options.positional("FILE", files, 1, 1);
+  options.positional("FILE", paths, 1, 1);
   options.group("What to build")
-      .list("kernel", "NAME", "a kernel; may be repeated (those that say all types)", kernels)
-      .list("argument", "ARGUMENT", "values that an argument can have, see below; may be repeated",
-            arguments)
+      .list("kernel", "NAME", "a kernel or function; may be repeated (those that say all types)",
+            kernels)
+      .list("argument", "ARGUMENT",
+            "values that an argument or size can have, see below; may be repeated", arguments)
       .custom("constexpr", "NAME=VALUE", "fixes a compile-time parameter; may be repeated",
               [this](StringRef text) -> std::string {
                 auto [parameter, value] = text.split('=');
@@ -127,50 +150,19 @@ BuildCommand::BuildCommand() {
       .text("name", "NAME", "name of the files", name);
 }
 
-llvm::Expected<BuiltCode> BuildCommand::compileFor(const frontend::SourceFile &source,
-                                                   CompileOptions options) {
-  auto compiled = service->compile(source, options);
-  if (compiled && !(*compiled)->metadata.gridSplits.empty()) { // libtile_rt takes no grid apart
-    options.warpRoles = WarpRoles::Apart;
-    compiled = service->compile(source, std::move(options));
-  }
-  if (!compiled)
-    return compiled.takeError();
-  auto make = [&](const CompiledKernel &kernel, BuiltCode &code) -> llvm::Error {
-    code.metadata = kernel.metadata;
-    code.ptx = kernel.ptx;
-    std::string error;
-    if (assemble &&
-        !assembleCubin(code.ptx, code.metadata.target, code.cubin, code.metadata.registers, error))
-      return makeError(ErrorCode::PtxRejected, error);
-    return llvm::Error::success();
-  };
-  BuiltCode code;
-  if (llvm::Error error = make(**compiled, code))
-    return std::move(error);
-  if ((*compiled)->alone) {
-    auto other = (*compiled)->alone();
-    if (!other)
-      return other.takeError();
-    code.alone = std::make_shared<BuiltCode>();
-    if (llvm::Error error = make(**other, *code.alone))
-      return std::move(error);
-  }
-  if (!(*compiled)->withoutTensorMaps)
-    return code;
-  auto other = (*compiled)->withoutTensorMaps();
-  if (!other)
-    return other.takeError();
-  code.withoutMaps = std::make_shared<BuiltCode>();
-  if (llvm::Error error = make(**other, *code.withoutMaps))
-    return std::move(error);
-  return code;
-}
-
 llvm::Error BuildCommand::buildKernel(const frontend::SourceFile &source,
                                       const ast::FunctionDef &def, BuiltKernel &out) {
   jit::JitSettings settings;
+  // Beside functions each is given its own.
+  auto isOthers = [&](StringRef name) {
+    auto has = [&](const BuiltFunction &one) { return one.knows(name); };
+    auto is = [&](const ast::Parameter &parameter) { return parameter.name == name; };
+    return llvm::any_of(builtFunctions, has) && llvm::none_of(def.params, is);
+  };
   settings.compile = compile;
+  llvm::erase_if(settings.compile.constexprs, [&](auto &one) { return isOthers(one.first); });
+  std::vector<std::string> own = arguments;
+  llvm::erase_if(own, [&](StringRef one) { return isOthers(one.split('=').first); });
   settings.compile.print = printStatically;
   settings.compile.kernel = def.name;
   settings.compile.target = targets[0];
@@ -185,7 +177,7 @@ llvm::Error BuildCommand::buildKernel(const frontend::SourceFile &source,
   jit::Jit &kernel = *jits.back();
   out.file = &kernel.file();
   std::vector<tile_argument_range> ranges;
-  if (llvm::Error error = readRanges(*out.file, arguments, texts, ranges, out.argumentTypes))
+  if (llvm::Error error = readRanges(*out.file, own, texts, ranges, out.argumentTypes))
     return error;
   if (llvm::Error error = chooseConfigurations(kernel, ranges, targets, tuning, out))
     return error;
@@ -205,20 +197,10 @@ llvm::Error BuildCommand::buildKernel(const frontend::SourceFile &source,
     CompileOptions options = kernel.optionsOf(variant.key);
     for (const std::string &target : configurationOf(variant.key)->targets) {
       options.target = target;
-      auto code = compileFor(kernel.file().source(), options);
-      if (!code)
-        return addContext(code.takeError(),
-                          formatted("`{}({})` for {}", def.name, options.signature, target));
-      // PTX goes along where newer chips take it.
-      bool isGeneral = llvm::isDigit(target.back());
-      BuiltCode ptx = *code;
-      variant.codes.push_back(std::move(*code));
-      if (isGeneral && !ptx.cubin.empty()) {
-        ptx.cubin.clear();
-        if (ptx.withoutMaps)
-          ptx.withoutMaps->cubin.clear();
-        variant.codes.push_back(std::move(ptx));
-      }
+      auto codes = compiler->codesFor(kernel.file().source(), options);
+      if (!codes)
+        return codes.takeError();
+      llvm::move(*codes, std::back_inserter(variant.codes));
     }
   }
   return llvm::Error::success();
@@ -227,7 +209,7 @@ llvm::Error BuildCommand::buildKernel(const frontend::SourceFile &source,
 llvm::Error BuildCommand::finish(StringRef base, std::string source, std::string header) {
   if (std::error_code code = llvm::sys::fs::create_directories(output))
     return makeError(ErrorCode::Io, formatted("cannot make `{}`: {}", output, code.message()));
-  OutputFiles out(files[0]);
+  OutputFiles out(paths[0]);
   for (auto [ending, text] : {std::pair(".c", &source), std::pair(".h", &header)}) {
     llvm::SmallString<128> path(output);
     llvm::sys::path::append(path, base + ending);
@@ -237,67 +219,70 @@ llvm::Error BuildCommand::finish(StringRef base, std::string source, std::string
   return out.commit(error) ? llvm::Error::success() : makeError(ErrorCode::Io, error);
 }
 
-/// Why no kernel is built without being named: what each would need.
-static std::string describeUntyped(const frontend::SourceFile &source, const ast::Module &module) {
-  constexpr size_t most = 8;
-  std::vector<KernelEntry> kernels = listKernels(module, source);
-  if (kernels.empty())
-    return formatted("no function of `{}` is decorated with `@triton.jit`", source.name());
-  std::string text =
-      formatted("`{}` has no kernel that says the types of all its parameters: name one with "
-                "`--kernel`, and `--argument` for each",
-                source.name());
-  for (const KernelEntry &kernel : llvm::ArrayRef(kernels).take_front(most)) {
-    std::vector<std::string> names = kernel.untyped;
-    llvm::append_range(names, kernel.constants);
-    text += formatted("; `{}` needs {}", kernel.name, enumerate(names));
-  }
-  return text;
-}
-
-/// Why a kernel that was named is not there: what it may be called.
-static std::string describeMissing(StringRef wanted, const frontend::SourceFile &source,
-                                   const ast::Module &module) {
-  std::vector<std::string> names;
-  for (const KernelEntry &kernel : listKernels(module, source))
-    names.push_back(kernel.name);
-  std::string text = formatted("`{}` has no kernel `{}`", source.name(), wanted);
-  if (StringRef near = nearest(wanted, names); !near.empty())
-    return formatted("{}; did you mean `{}`?", text, near);
-  return names.empty() ? text : formatted("{}; it has {}", text, enumerate(names));
-}
-
-llvm::Error BuildCommand::buildAll(const frontend::SourceFile &source) {
-  frontend::DiagnosticEngine diagnostics;
-  ast::Module module = frontend::parse(source, diagnostics);
-  if (diagnostics.hasErrors())
-    return makeError(ErrorCode::Compile, StringRef(diagnostics.str()).rtrim());
-  std::vector<const ast::FunctionDef *> chosen;
+/// The kernels and functions that are asked for, or all that say their types.
+llvm::Error BuildCommand::choose(const frontend::SourceFile &source, const ast::Module &module) {
+  files = std::make_unique<eval::Program>(compile.includePaths);
+  auto all = files->add(source, module).functions();
+  llvm::erase_if(all, [](auto &one) { return !one->findDecorator("tile.function"); });
   if (kernels.empty()) {
     chosen = listTypedKernels(module);
-    if (chosen.empty())
-      return invalidArgument(describeUntyped(source, module));
+    for (const std::shared_ptr<eval::FunctionObject> &function : all)
+      if (saysTypes(*files, *function, compile.constexprs))
+        functions.push_back(function);
+    if (chosen.empty() && functions.empty())
+      return invalidArgument(describeUntyped(source, module, all));
   }
   for (const std::string &wanted : kernels) {
+    auto function = llvm::find_if(all, [&](auto &one) { return one->name() == wanted; });
+    if (function != all.end()) {
+      functions.push_back(*function);
+      continue;
+    }
     const ast::FunctionDef *found = nullptr;
     for (const ast::StmtPtr &statement : module.body)
       if (auto *def = llvm::dyn_cast<ast::FunctionDef>(statement.get()); def && def->name == wanted)
         found = def;
     if (!found)
-      return invalidArgument(describeMissing(wanted, source, module));
+      return invalidArgument(describeMissing(wanted, source, module, all));
     chosen.push_back(found);
   }
-  PooledCompiler pool = pooledCompiler();
-  ServiceSettings settings;
-  settings.estimator = pool.estimate;
-  service = std::make_unique<CompileService>(pool.compile, std::move(settings));
-  std::vector<BuiltKernel> built(chosen.size());
-  for (auto [def, kernel] : llvm::zip(chosen, built))
-    if (llvm::Error error = buildKernel(source, *def, kernel))
+  return llvm::Error::success();
+}
+
+llvm::Error BuildCommand::buildFunctions() {
+  if (functions.empty())
+    return llvm::Error::success();
+  if (!grid.empty() || tuning.configuration || !tuning.file.empty() || !tuning.how.empty())
+    return invalidArgument(
+        formatted("--grid, --config, --tuning-file and --tuning are for kernels, "
+                  "and `{}` is a function of whole tensors, which is cut into "
+                  "blocks by the compiler",
+                  functions[0]->name()));
+  FunctionRequest request{arguments, compile.constexprs, targets,
+                          [this](const frontend::SourceFile &source, CompileOptions options) {
+                            options.includePaths = compile.includePaths;
+                            options.print = printStatically;
+                            return compiler->codesFor(source, std::move(options));
+                          }};
+  builtFunctions.resize(functions.size());
+  for (auto [function, built] : llvm::zip_equal(functions, builtFunctions))
+    if (llvm::Error error = buildFunction(*files, function, request, built))
       return error;
-  std::string base = name.empty() ? llvm::sys::path::stem(files[0]).str() : name;
+  auto isKnown = [&](StringRef name) {
+    return llvm::any_of(builtFunctions, [&](auto &one) { return one.knows(name); });
+  };
+  for (const std::string &argument : arguments) // one of several may have it, or a kernel
+    if (chosen.empty() && !isKnown(StringRef(argument).split('=').first))
+      return invalidArgument(formatted(
+          "option `--argument`: `{}`: {} has no tensor or size of that name", argument,
+          functions.size() == 1 ? formatted("`{}`", functions[0]->name()) : "no function"));
+  return llvm::Error::success();
+}
+
+llvm::Error BuildCommand::writeAll() {
+  std::string base = name.empty() ? llvm::sys::path::stem(paths[0]).str() : name;
   std::string text;
-  if (llvm::Error error = writeSource(base, built, text))
+  if (llvm::Error error = writeSource(base, built, builtFunctions, text))
     return error;
   size_t variants = 0, configurations = 0, choices = 0;
   for (const BuiltKernel &kernel : built) {
@@ -305,16 +290,42 @@ llvm::Error BuildCommand::buildAll(const frontend::SourceFile &source) {
     configurations += kernel.choices.empty() ? 0 : kernel.configurations.size();
     choices += kernel.choices.size();
   }
-  if (llvm::Error error = finish(base, std::move(text), writeHeader(base, built)))
+  for (const BuiltFunction &function : builtFunctions)
+    variants += countCodes(function);
+  if (llvm::Error error = finish(base, std::move(text), writeHeader(base, built, builtFunctions)))
     return error;
-  llvm::outs() << output << '/' << base << ".c: " << chosen.size()
-               << (chosen.size() == 1 ? " kernel, " : " kernels, ") << variants
-               << (variants == 1 ? " variant" : " variants") << ", " << llvm::join(targets, ", ");
+  llvm::outs() << output << '/' << base << ".c: ";
+  if (!built.empty())
+    llvm::outs() << counted(built.size(), "kernel") << ", ";
+  if (!builtFunctions.empty())
+    llvm::outs() << counted(builtFunctions.size(), "function") << ", ";
+  llvm::outs() << counted(variants, "variant") << ", " << llvm::join(targets, ", ");
   if (choices)
     llvm::outs() << "; " << counted(configurations, "configuration") << " for "
                  << counted(choices, "choice");
   llvm::outs() << '\n';
   return llvm::Error::success();
+}
+
+llvm::Error BuildCommand::buildAll(const frontend::SourceFile &source) {
+  frontend::DiagnosticEngine diagnostics;
+  module = frontend::parse(source, diagnostics);
+  if (diagnostics.hasErrors())
+    return makeError(ErrorCode::Compile, StringRef(diagnostics.str()).rtrim());
+  if (llvm::Error error = choose(source, module))
+    return error;
+  PooledCompiler pool = pooledCompiler();
+  ServiceSettings settings;
+  settings.estimator = pool.estimate;
+  service = std::make_unique<CompileService>(pool.compile, std::move(settings));
+  compiler.emplace(*service, assemble);
+  built.resize(chosen.size());
+  if (llvm::Error error = buildFunctions())
+    return error;
+  for (auto [def, kernel] : llvm::zip(chosen, built))
+    if (llvm::Error error = buildKernel(source, *def, kernel))
+      return error;
+  return writeAll();
 }
 
 int BuildCommand::run() {
@@ -345,7 +356,7 @@ int BuildCommand::run() {
     return Usage;
   }
   assemble = assemble && llvm::sys::findProgramByName("ptxas");
-  auto source = openSource("build", files[0]);
+  auto source = openSource("build", paths[0]);
   if (!source)
     return Failure;
   llvm::Error error = buildAll(*source);

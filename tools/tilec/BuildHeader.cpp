@@ -1,6 +1,6 @@
 //===- BuildHeader.cpp - how C programs launch kernels that were built ----===//
 #include "text/Format.h"
-#include "tools/tilec/BuildSource.h"
+#include "tools/tilec/BuildFunction.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -36,7 +36,8 @@ static void writeTyped(const BuiltKernel &kernel, raw_ostream &os) {
      << kernel.file->parameters.size() << ", NULL);\n}\n";
 }
 
-std::string tilec::writeHeader(StringRef name, llvm::ArrayRef<BuiltKernel> kernels) {
+std::string tilec::writeHeader(StringRef name, llvm::ArrayRef<BuiltKernel> kernels,
+                               llvm::ArrayRef<BuiltFunction> functions) {
   std::string guard = name.upper() + "_H", header;
   for (char &c : guard)
     if (!llvm::isAlnum(c))
@@ -48,6 +49,10 @@ std::string tilec::writeHeader(StringRef name, llvm::ArrayRef<BuiltKernel> kerne
   for (const BuiltKernel &kernel : kernels) {
     h << "extern tile_rt_kernel " << kernel.file->kernel() << ";\n";
     writeTyped(kernel, h);
+    h << '\n';
+  }
+  for (const BuiltFunction &function : functions) {
+    writeFunctionHeader(function, h);
     h << '\n';
   }
   h << "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";

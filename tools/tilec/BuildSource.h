@@ -45,11 +45,14 @@ struct BuiltKernel {
   std::vector<std::string> argumentTypes;
 };
 
+struct BuiltFunction;
+
 /// The text of NAME.c; an error for what libtile_rt cannot launch.
 llvm::Error writeSource(llvm::StringRef name, llvm::ArrayRef<BuiltKernel> kernels,
-                        std::string &source);
+                        llvm::ArrayRef<BuiltFunction> functions, std::string &source);
 /// That of NAME.h.
-std::string writeHeader(llvm::StringRef name, llvm::ArrayRef<BuiltKernel> kernels);
+std::string writeHeader(llvm::StringRef name, llvm::ArrayRef<BuiltKernel> kernels,
+                        llvm::ArrayRef<BuiltFunction> functions);
 
 } // namespace tilec
 

@@ -29,6 +29,10 @@ static void addCompilingOptions(OptionTable &options, HostDeviceOptions &device)
       .flag("each-lane-arrives",
             "compile kernels so: for racecheck, which does not follow the barriers of warps",
             device.eachLaneArrives)
+      .flag("as-built",
+            "run functions of whole tensors in the code that `tilec build` makes for other sizes, "
+            "where it serves",
+            device.asBuilt)
       .flag("algebraic",
             "run each launch on the emulator and interpreted, with numbers of a ring in the place "
             "of floats, and compare every bit; references are not looked at",

@@ -14,8 +14,8 @@ struct HostDeviceOptions {
   std::string device = "auto", compileFor, emulated = tile::fallbackTarget().name.str();
   int threads = 0, schedules = 0, seed = 1;
   bool check = true, counters = false, firstLaunches = false;
-  bool throughPasses = false, assemble = true, eachLaneArrives = false, algebraic = false,
-       printTuning = false;
+  bool throughPasses = false, assemble = true, eachLaneArrives = false, asBuilt = false,
+       algebraic = false, printTuning = false;
   std::string countersFile, savedPtx, tuning = "ranked", tuningFile;
 };
 void addHostDeviceOptions(OptionTable &options, HostDeviceOptions &device);

@@ -340,6 +340,7 @@ int HostCommand::run() {
       file->prepare(*opened.device, includePaths);
       file->session->output = &llvm::outs();
       file->session->hostContext()->eachLaneArrives = deviceOptions.eachLaneArrives;
+      file->session->hostContext()->asBuilt = deviceOptions.asBuilt;
       file->session->hostContext()->ignoresReferences = deviceOptions.algebraic;
       setTuning(*file);
       file->names = file->suite->names(purpose);

@@ -37,6 +37,22 @@ Size randomSize(std::mt19937 &random, unsigned depth = 3) {
 
 const Bindings numbers = {{"K", 3}, {"L", 5}, {"M", -2}, {"N", 7}};
 
+TEST(Size, IsTakenApart) {
+  std::string text;
+  read("3*K*K - L + 2").forEachTerm([&](llvm::ArrayRef<std::string> names, int64_t factor) {
+    text += std::to_string(factor);
+    for (const std::string &name : names)
+      text += "*" + name;
+    text += ";";
+  });
+  EXPECT_EQ(text, "2;3*K*K;-1*L;");
+  auto quotient = Size::quotientOf(*read("(K + 1)//2").name());
+  ASSERT_TRUE(quotient);
+  EXPECT_EQ(quotient->first, read("K + 1"));
+  EXPECT_EQ(quotient->second, 2);
+  EXPECT_FALSE(Size::quotientOf("K"));
+}
+
 TEST(Size, EqualFormulasAreEqual) {
   EXPECT_EQ(read("2*(M + 1)"), read("M + M + 2"));
   EXPECT_EQ(read("M*N - N*M"), Size(0));

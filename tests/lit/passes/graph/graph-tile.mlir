@@ -198,3 +198,21 @@ func.func @one_row_added(%y: !graph.tensor<"1, N", f32>, %x: !graph.tensor<"1, K
   %s = graph.map add(%y, %p) : (!graph.tensor<"1, N", f32>, !graph.tensor<"1, N", f32>) -> !graph.tensor<"1, N", f32>
   return %s : !graph.tensor<"1, N", f32>
 }
+
+// What is combined in parts beside it is read before the turn's rows are written, too: where a
+// block is one number, all threads read it.
+// CHECK-LABEL: func.func @summed_before_0(
+// CHECK: scf.for
+// CHECK: tile.load
+// CHECK: arith.mulf
+// CHECK: tile.barrier
+// CHECK-NOT: tile.load
+// CHECK: tile.store
+// CHECK-NOT: tile.load
+// CHECK: scf.yield
+func.func @summed_before(%x: !graph.tensor<"M, N", f32>, %y: !graph.tensor<"M, N", f32>) -> (!graph.tensor<"", f32>, !graph.tensor<"M, N", f32>) attributes {graph.updates = array<i64: 0>} {
+  %p = graph.map mul(%x, %x) : (!graph.tensor<"M, N", f32>, !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
+  %t = graph.reduce sum %p [0, 1] : !graph.tensor<"M, N", f32> -> !graph.tensor<"", f32>
+  %s = graph.map sub(%x, %y) : (!graph.tensor<"M, N", f32>, !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
+  return %t, %s : !graph.tensor<"", f32>, !graph.tensor<"M, N", f32>
+}
