@@ -131,8 +131,7 @@ lowering::Cost tile::costOfLoading(LoadOp load, cta::LayoutAttr layout, Coalesci
 /// Whether the block will be copied to shared memory as it lies, and made the operand there
 /// (tile-pipeline-loads): then only its copies count.
 static bool willBeCopied(LoadOp load, cta::StageOp stage) {
-  return stage.getSrc() == load.getResult() && isa<scf::ForOp>(load->getParentOp()) &&
-         kernelOf(load).getStages() != 1;
+  return stage.getSrc() == load.getResult() && isAskedToCopyAhead(load);
 }
 
 cta::LayoutAttr LayoutInference::layoutToStage(LoadOp load) {

@@ -152,12 +152,17 @@ cta::LayoutAttr LayoutInference::layoutBesideSums(LoadOp load) const {
   return homeOfSums(load.getResult(), reach::kOperands, budget);
 }
 
+bool tile::isAskedToCopyAhead(LoadOp load) {
+  auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
+  auto own = loop ? loop->getAttrOfType<IntegerAttr>(kNumStagesAttr) : IntegerAttr();
+  return loop && (own ? own.getInt() : kernelOf(load).getStages()) != 1;
+}
+
 bool tile::willComeFromRing(LoadOp load, Coalescing &coalescing) {
   constexpr unsigned kLeastCopied = 4;
   RankedTensorType type = blockType(load.getResult());
   bool isRow = llvm::count_if(type.getShape(), [](int64_t size) { return size > 1; }) < 2;
-  if (isRow || !isa<scf::ForOp>(load->getParentOp()) || !isAmongProducts(load) ||
-      kernelOf(load).getStages() == 1)
+  if (isRow || !isAmongProducts(load) || !isAskedToCopyAhead(load))
     return false;
   unsigned vector = coalescing.vectorFor(load, coalescing.anchor(load).getLayout());
   return vector * getElementBytes(type.getElementType()) >= kLeastCopied;
