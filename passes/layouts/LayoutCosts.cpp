@@ -8,6 +8,7 @@
 #include "ir/layout/Hopper.h"
 #include "passes/facts/Combiners.h"
 #include "passes/facts/Reach.h"
+#include "passes/facts/Stages.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/layouts/Homes.h"
 #include "passes/layouts/LayoutInference.h"

@@ -4,6 +4,7 @@
 #include "ir/layout/Hopper.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/facts/Reach.h"
+#include "passes/facts/Stages.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/layouts/Homes.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -150,12 +151,6 @@ cta::LayoutAttr LayoutInference::layoutBesideSums(LoadOp load) const {
     return {};
   unsigned budget = reach::kUsersSeen;
   return homeOfSums(load.getResult(), reach::kOperands, budget);
-}
-
-bool tile::isAskedToCopyAhead(LoadOp load) {
-  auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
-  auto own = loop ? loop->getAttrOfType<IntegerAttr>(kNumStagesAttr) : IntegerAttr();
-  return loop && (own ? own.getInt() : kernelOf(load).getStages()) != 1;
 }
 
 bool tile::willComeFromRing(LoadOp load, Coalescing &coalescing) {

@@ -140,9 +140,6 @@ private:
 /// expand_dims, reshape, trans) gives `result` without moving data.
 layout::LinearLayout operandLayoutFor(mlir::Operation *op, const layout::LinearLayout &result);
 
-/// Whether the loop around `load` is to have stages: its own number of them, or else the kernel's.
-bool isAskedToCopyAhead(LoadOp load);
-
 /// Whether a block of more than a row will be copied to shared memory ahead of the products of its
 /// loop (tile-pipeline-loads), and read from there in any layout: then only its copies count.
 bool willComeFromRing(LoadOp load, Coalescing &coalescing);
