@@ -41,7 +41,7 @@ def LoadOncePass : TilePass<"tile-load-once", "::mlir::ModuleOp"> {
   let summary = "of what a block has several times, one is loaded";
   let description = [{
     - **Needs**: tile operations without layouts, dimensions that are powers of two.
-    - **Guarantees**: what a loop of more than one stage loads for its products alone,
+    - **Guarantees**: what a loop loads for its products alone,
       and has the same address under the same mask in runs along a dimension, is loaded once for
       each run and repeated behind the load, where the addresses are made of ranges, numbers and what the loop carries. Weights of
       few bits, several to a word, are named so: a row of words for each row of weights.

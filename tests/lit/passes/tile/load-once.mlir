@@ -1,10 +1,6 @@
 // RUN: tile-opt %s --tile-load-once | FileCheck %s
 // RUN: tile-opt %s --tile-load-once --counts -o /dev/null 2>&1 | FileCheck %s --check-prefix=COUNT
 // COUNT: 3 tile-load-once - loads of one of each run of equal elements
-//
-// Where nothing is copied ahead, threads load what they need.
-// RUN: sed 's/#tile.kernel<warps = 4>/#tile.kernel<warps = 4, stages = 1>/' %s | tile-opt --tile-load-once | FileCheck %s --check-prefix=AT-ONCE
-// AT-ONCE-NOT: tensor<4x32xi32>
 
 module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4>} {
 // Eight weights of four bits to a word: of 32 rows of words, every eighth is loaded. The loop carries
