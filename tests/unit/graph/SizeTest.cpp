@@ -46,7 +46,11 @@ TEST(Size, IsTakenApart) {
     text += ";";
   });
   EXPECT_EQ(text, "2;3*K*K;-1*L;");
-  auto quotient = Size::quotientOf(*read("(K + 1)//2").name());
+  std::string name;
+  read("(K + 1)//2").forEachTerm([&](llvm::ArrayRef<std::string> names, int64_t) {
+    name = names.front();
+  });
+  auto quotient = Size::quotientOf(name);
   ASSERT_TRUE(quotient);
   EXPECT_EQ(quotient->first, read("K + 1"));
   EXPECT_EQ(quotient->second, 2);
