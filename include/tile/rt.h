@@ -89,7 +89,7 @@ typedef struct tile_rt_code { /* a variant for one target */
   const void *image;
   int32_t threads, shared_bytes, cluster[3], blocks_per_program;
   int32_t programs_per_block[3]; /* neighbours along each axis of the grid */
-  uint32_t programs_apart; /* at once, a multiprocessor, of `alone`; 0: not known */
+  uint32_t programs_apart;       /* at once, a multiprocessor, of `alone`; 0: not known */
   uint32_t few_programs; /* for each multiprocessor: `alone` serves grids of at most so many */
   uint8_t cooperative, dependent, persistent;
   const tile_rt_parameter *parameters;

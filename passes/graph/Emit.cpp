@@ -107,7 +107,7 @@ void RowKernel::runParts() {
     } else {
       blocks.enterLoop(turns, /*changesRows=*/true);
       enterRows(turns.getInductionVar());
-      readBeforeStores();
+      readBeforeStores(llvm::to_vector(llvm::seq(unsigned(shape.stores.size()))));
       for (unsigned i = 0; i < shape.stores.size(); ++i)
         if (!partialOf(i))
           blocks.store(i);
@@ -129,10 +129,11 @@ void RowKernel::runParts() {
 
 /// Where a result takes the place of what is read, all that becomes of the block is computed before
 /// anything of it is stored: a number is read by every thread, and stored by one.
-void RowKernel::readBeforeStores() {
+void RowKernel::readBeforeStores(ArrayRef<unsigned> stores) {
   if (!op->hasAttr(kInPlaceAttr))
     return;
-  for (Value value : op.getBody().front().getTerminator()->getOperands()) {
+  for (unsigned i : stores) {
+    Value value = op.getBody().front().getTerminator()->getOperand(i);
     Form form;
     if (auto partial = value.getDefiningOp<PartialOp>())
       blocks.get(partial.getSrcMutable(), form);
@@ -143,7 +144,7 @@ void RowKernel::readBeforeStores() {
 }
 
 void RowKernel::storeAll() {
-  readBeforeStores();
+  readBeforeStores(llvm::to_vector(llvm::seq(unsigned(shape.stores.size()))));
   for (size_t i = 0; i < shape.stores.size(); ++i)
     blocks.store(i);
 }

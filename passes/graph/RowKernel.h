@@ -46,7 +46,7 @@ private:
   void enterRows(mlir::Value start);
   void enterColumns(mlir::Value start);
   void runParts();
-  void readBeforeStores();
+  void readBeforeStores(llvm::ArrayRef<unsigned> stores);
   void storeAll();
   PartialOp partialOf(unsigned store);
 

@@ -130,6 +130,9 @@ void RowKernel::runTurn(const Pass &pass, scf::ForOp turns) {
     blocks.carry(scan, turns.getRegionIterArg(pass.reductions.size() + i));
   SmallVector<Value> next;
   reduceTurn(pass, turns, next);
+  // Of a chunk with an element for each thread, a thread stores what it has read itself.
+  if (!pass.stores.empty() && cut.rows * cut.block < int64_t(32) * cut.warps)
+    readBeforeStores(pass.stores);
   for (unsigned i : pass.stores) {
     Form form;
     if (PartialOp partial = partialOf(i)) {
@@ -207,7 +210,12 @@ void RowKernel::runInPasses() {
       runPass(reductions, stored);
   }
   blocks.setColumns({}, {}, {});
+  SmallVector<unsigned> ofRows;
   for (auto [i, value] : llvm::enumerate(results))
     if (!shape.forms.lookup(value).column && !partialOf(i))
-      blocks.store(i);
+      ofRows.push_back(unsigned(i));
+  if (!ofRows.empty())
+    readBeforeStores(ofRows);
+  for (unsigned i : ofRows)
+    blocks.store(i);
 }
