@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/ahead/Function.h"
+#include "runtime/ahead/MadeOnce.h"
 #include <algorithm>
 
 using namespace tile;
@@ -18,14 +19,7 @@ static constexpr size_t kMostKept = 16384;
 static constexpr int64_t kAlignment = 256;
 
 FunctionState &ahead::stateOf(tile_rt_function *function) {
-  auto **slot = reinterpret_cast<FunctionState **>(&function->state);
-  if (FunctionState *state = __atomic_load_n(slot, __ATOMIC_ACQUIRE))
-    return *state;
-  auto *fresh = new FunctionState, *none = static_cast<FunctionState *>(nullptr);
-  if (__atomic_compare_exchange_n(slot, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-    return *fresh;
-  delete fresh; // another thread was first
-  return *none;
+  return madeOnce<FunctionState>(function->state);
 }
 
 /// The plan for the device of the context with this id.

@@ -1,5 +1,6 @@
 //===- Load.cpp - built kernels on contexts --------------------------------===//
 #include "runtime/ahead/Loaded.h"
+#include "runtime/ahead/MadeOnce.h"
 #include "runtime/dispatch/AssemblerPlan.h"
 #include <cstring>
 
@@ -28,16 +29,7 @@ CurrentContext::CurrentContext(const Driver &driver, Failure &failure) : driver(
     failure = driver.failed(result, "no context to launch on");
 }
 
-State &ahead::stateOf(tile_rt_kernel *kernel) {
-  auto **slot = reinterpret_cast<State **>(&kernel->state);
-  if (State *state = __atomic_load_n(slot, __ATOMIC_ACQUIRE))
-    return *state;
-  auto *fresh = new State, *none = static_cast<State *>(nullptr);
-  if (__atomic_compare_exchange_n(slot, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-    return *fresh;
-  delete fresh; // another thread was first
-  return *none;
-}
+State &ahead::stateOf(tile_rt_kernel *kernel) { return madeOnce<State>(kernel->state); }
 
 //===----------------------------------------------------------------------===//
 // Loading
