@@ -66,6 +66,9 @@ bool feedsProduct(mlir::Value v);
 /// `onlyForProducts`: nothing but what the loop's products multiply.
 std::optional<Pipeline> planPipeline(mlir::scf::ForOp loop, int32_t stages, bool onlyForProducts);
 
+/// What users find instead of the loaded block: `slot`, or what they read of it. The load is gone.
+void readFromSlot(Pipeline &p, Copy &c, mlir::Value slot);
+
 /// Rewrites the loop: what is copied is so `p.stages - 1` iterations before it is used. `p.loop`
 /// becomes the loop that carries the slots. Gives the loads of single numbers in each turn that the
 /// copies right behind a product wait for: they want to be loaded a turn ahead.
