@@ -83,6 +83,8 @@ void tile::buildCtaSteps(OpPassManager &pm) {
   pm.addPass(createPipelineLoadsPass());
   // What is left to load behind reductions; loops have their own copies by now.
   pm.addPass(createEarlyCopiesPass());
+  // Behind the copies, which start in the order of turns and count on it.
+  pm.addPass(createReverseLoopsPass());
   // Behind the copies: what is left to load is loaded by the warps that wait for it.
   pm.addPass(createSinkConversionsPass());
   // Behind the copies: the program's own come first. Rings see to themselves.

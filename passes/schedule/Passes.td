@@ -175,6 +175,31 @@ def HoistStoreStartsPass : TilePass<"tile-hoist-store-starts", "::mlir::ModuleOp
   let counts = [Count<"startsHoisted", "coordinates of stores computed before products">];
 }
 
+def ReverseLoopsPass : TilePass<"tile-reverse-loops", "::mlir::ModuleOp"> {
+  let summary = "a second sweep over rows starts where the first one ended";
+  let description = [{
+    - **Needs**: a laid-out kernel whose copies to shared memory are made.
+    - **Guarantees**: a loop that loads, from places that move with its counter, through an argument
+      that a loop in front of it with the same counters goes over forward, goes from the last turn
+      to the first, if turns have nothing to do with each other: nothing is carried, and what is
+      written to one place is written and read there in one turn only. A third sweep goes forward
+      again.
+    - **Never**: changes a value; touches loops with atomic operations, assertions or output, or
+      through pointers that were loaded.
+
+    ```
+      for c in range(0, n, 1024):                for c in range(0, n, 1024):
+          s += load(row + c + i)            =>       s += load(row + c + i)
+      for c in range(0, n, 1024):                for k in range(0, n, 1024): c = last - k
+          store(out + c + i, load(..) / s)           store(out + c + i, load(..) / s)
+    ```
+    What was read last is still in the caches. Forward, rows that are longer than a program's
+    share of a cache would have gone before they are read again.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let counts = [Count<"loopsReversed", "loops that go over rows backward">];
+}
+
 def DeferReductionsPass : TilePass<"tile-defer-reductions", "::mlir::ModuleOp"> {
   let summary = "threads meet behind loops, not in them";
   let description = [{
