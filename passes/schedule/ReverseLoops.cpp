@@ -87,14 +87,12 @@ static std::optional<Polynomial> reachOf(const Access &access, unsigned dim, int
   return std::nullopt;
 }
 
-/// Whether no two turns of `loop`, which counts up from zero or more, reach the same element. Rows
-/// of a block are apart where each ends before the next one starts.
-static bool areApart(const Access &access, scf::ForOp loop, StridedAnalysis &strided) {
-  std::optional<int64_t> step = getConstantIntValue(loop.getStep()),
-                         first = getConstantIntValue(loop.getLowerBound());
+/// Whether no two turns of `loop`, which counts up from zero or more in steps of `step`, reach the
+/// same element. Rows of a block are apart where each ends before the next one starts.
+static bool areApart(const Access &access, scf::ForOp loop, int64_t step,
+                     StridedAnalysis &strided) {
   std::optional<StridedPointers> at = strided.pointers(access.pointer);
-  if (!at || !at->offset.wraps.empty() || !step || !first || *first < 0 ||
-      !loop.isDefinedOutsideOfLoop(at->base))
+  if (!at || !at->offset.wraps.empty() || !loop.isDefinedOutsideOfLoop(at->base))
     return false;
   std::optional<Polynomial> grows = growthOf(at->offset.start, loop);
   int64_t growth = grows ? grows->asConstant().value_or(0) : 0;
@@ -111,7 +109,7 @@ static bool areApart(const Access &access, scf::ForOp loop, StridedAnalysis &str
       continue;
     int64_t apart = stride.asConstant().value_or(0);
     bool areColumns =
-        apart > 0 && growth % apart == 0 && growth / apart * *step >= type.getDimSize(d);
+        apart > 0 && growth % apart == 0 && growth / apart * step >= type.getDimSize(d);
     if (areColumns ? columns.has_value() : rows.has_value())
       return false;
     (areColumns ? columns : rows) = d;
@@ -149,7 +147,8 @@ static std::optional<SmallVector<Access>> onlyAccesses(scf::ForOp loop) {
       return std::nullopt;
     if (std::optional<Access> access = accessOf(&op))
       accesses.push_back(*access);
-    else if (!isMemoryEffectFree(&op) || (op.getNumRegions() != 0 && !isa<ReduceOp, ScanOp>(op)))
+    else if (!(isMemoryEffectFree(&op) || isa<AssumeOp>(op)) ||
+             (op.getNumRegions() != 0 && !isa<ReduceOp, ScanOp>(op)))
       return std::nullopt;
   }
   return accesses;
@@ -162,7 +161,9 @@ static bool isArgument(Value root) {
 
 /// Whether every order of `loop`'s turns gives the same.
 static bool hasAnyOrder(scf::ForOp loop, StridedAnalysis &strided) {
-  if (loop.getNumResults() != 0 || loop.getUnsignedCmp())
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep()),
+                         first = getConstantIntValue(loop.getLowerBound());
+  if (loop.getNumResults() != 0 || loop.getUnsignedCmp() || !step || !first || *first < 0)
     return false;
   std::optional<SmallVector<Access>> accesses = onlyAccesses(loop);
   if (!accesses)
@@ -172,11 +173,11 @@ static bool hasAnyOrder(scf::ForOp loop, StridedAnalysis &strided) {
       continue;
     DenseSet<Value> roots;
     collectRoots(store.pointer, roots);
-    if (!llvm::all_of(roots, isArgument) || !areApart(store, loop, strided))
+    if (!llvm::all_of(roots, isArgument) || !areApart(store, loop, *step, strided))
       return false;
     for (const Access &other : *accesses)
       if (other.op != store.op && comesFrom(other.pointer, roots) &&
-          !(areAlike(store, other, strided) && areApart(other, loop, strided)))
+          !(areAlike(store, other, strided) && areApart(other, loop, *step, strided)))
         return false;
   }
   return true;
@@ -232,6 +233,9 @@ static void reverse(scf::ForOp loop) {
   b.setInsertionPointToStart(loop.getBody());
   auto back = arith::SubIOp::create(b, loc, last, counter);
   counter.replaceAllUsesExcept(back, back);
+  // Of a counter everybody knows it, of a difference nobody: masks of positions rest on it.
+  Value zero = arith::ConstantOp::create(b, loc, b.getIntegerAttr(counter.getType(), 0));
+  AssumeOp::create(b, loc, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, back, zero));
 }
 
 namespace {
