@@ -14,6 +14,8 @@ module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kerne
 // CHECK: %[[LAST:.*]] = arith.muli %[[TURNS]], %[[STEP]]
 // CHECK: scf.for %[[C:.*]] = %{{.*}} to %[[N]] step %[[STEP]]
 // CHECK-NEXT: %[[BACK:.*]] = arith.subi %[[LAST]], %[[C]]
+// CHECK: %[[THERE:.*]] = arith.cmpi sge, %[[BACK]], %{{.*}} : i32
+// CHECK-NEXT: tile.assume %[[THERE]]
 // CHECK-NEXT: tile.splat %[[BACK]]
 func.func @backward(%x: !tile.ptr<f32>, %out: !tile.ptr<f32>, %t: !tile.ptr<f32>, %n: i32, %stride: i32) {
   %c0 = arith.constant 0 : i32
