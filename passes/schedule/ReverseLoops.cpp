@@ -72,8 +72,8 @@ static std::optional<Polynomial> growthOf(const Polynomial &start, scf::ForOp lo
   return growth;
 }
 
-/// One more than the largest index along `dim` that a mask lets any turn reach, where the turn with
-/// counter c is at indices from `perTurn` * c on; nothing if that is not the same for all turns.
+/// One more than the largest index along `dim` that any turn reaches, where the turn with counter c
+/// is at indices from `perTurn` * c on: a mask may say so, or the loop's bounds.
 static std::optional<Polynomial> reachOf(const Access &access, unsigned dim, int64_t perTurn,
                                          scf::ForOp loop, StridedAnalysis &strided) {
   auto bounds = strided.bounds(access.mask);
@@ -84,7 +84,14 @@ static std::optional<Polynomial> reachOf(const Access &access, unsigned dim, int
     if (Polynomial reach = bound.limit + before;
         bound.dim == dim && !bound.isLower && isInvariant(reach, loop))
       return reach;
-  return std::nullopt;
+  std::optional<int64_t> first = getConstantIntValue(loop.getLowerBound()),
+                         end = getConstantIntValue(loop.getUpperBound()),
+                         step = getConstantIntValue(loop.getStep());
+  if (!first || !end || !step || *end <= *first)
+    return std::nullopt;
+  int64_t last = *first + (*end - 1 - *first) / *step * *step;
+  return Polynomial::constant(last * perTurn +
+                              cast<RankedTensorType>(access.pointer.getType()).getDimSize(dim));
 }
 
 /// Whether no two turns of `loop`, which counts up from zero or more in steps of `step`, reach the

@@ -213,6 +213,54 @@ func.func @rows_end(%x: !tile.ptr<f32>, %out: !tile.ptr<f32>, %t: !tile.ptr<f32>
   return
 }
 
+// Rows of 256 elements, gone over in four turns: the numbers say so.
+// CHECK-LABEL: func.func @rows_by_numbers
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK-NEXT: arith.subi
+func.func @rows_by_numbers(%x: !tile.ptr<f32>, %out: !tile.ptr<f32>, %t: !tile.ptr<f32>, %n: i32, %stride: i32) {
+  %c0 = arith.constant 0 : i32
+  %step = arith.constant 64 : i32
+  %r = tile.make_range 0 to 64 : tensor<64xi32>
+  %two = tile.make_range 0 to 2 : tensor<2xi32>
+  %length = arith.constant 256 : i32
+  %l = tile.splat %length : i32 -> tensor<2xi32>
+  %at = arith.muli %two, %l : tensor<2xi32>
+  %col = tile.expand_dims %at {axis = 1 : i32} : tensor<2xi32> -> tensor<2x1xi32>
+  %rows = tile.broadcast %col : tensor<2x1xi32> -> tensor<2x64xi32>
+  %nn = tile.splat %n : i32 -> tensor<1x64xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<2x64x!tile.ptr<f32>>
+  %os = tile.splat %out : !tile.ptr<f32> -> tensor<2x64x!tile.ptr<f32>>
+  %ts = tile.splat %t : !tile.ptr<f32> -> tensor<2x64x!tile.ptr<f32>>
+  scf.for %c = %c0 to %length step %step : i32 {
+    %s = tile.splat %c : i32 -> tensor<64xi32>
+    %j = arith.addi %s, %r : tensor<64xi32>
+    %e = tile.expand_dims %j {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+    %f = arith.cmpi slt, %e, %nn : tensor<1x64xi32>
+    %m = tile.broadcast %f : tensor<1x64xi1> -> tensor<2x64xi1>
+    %w = tile.broadcast %e : tensor<1x64xi32> -> tensor<2x64xi32>
+    %i = arith.addi %rows, %w : tensor<2x64xi32>
+    %p = tile.addptr %xs, %i : tensor<2x64x!tile.ptr<f32>>, tensor<2x64xi32>
+    %q = tile.addptr %ts, %i : tensor<2x64x!tile.ptr<f32>>, tensor<2x64xi32>
+    %v = tile.load %p : tensor<2x64x!tile.ptr<f32>>
+    tile.store %q, %v : tensor<2x64x!tile.ptr<f32>>
+  }
+  scf.for %c = %c0 to %length step %step : i32 {
+    %s = tile.splat %c : i32 -> tensor<64xi32>
+    %j = arith.addi %s, %r : tensor<64xi32>
+    %e = tile.expand_dims %j {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+    %f = arith.cmpi slt, %e, %nn : tensor<1x64xi32>
+    %m = tile.broadcast %f : tensor<1x64xi1> -> tensor<2x64xi1>
+    %w = tile.broadcast %e : tensor<1x64xi32> -> tensor<2x64xi32>
+    %i = arith.addi %rows, %w : tensor<2x64xi32>
+    %p = tile.addptr %xs, %i : tensor<2x64x!tile.ptr<f32>>, tensor<2x64xi32>
+    %q = tile.addptr %os, %i : tensor<2x64x!tile.ptr<f32>>, tensor<2x64xi32>
+    %v = tile.load %p : tensor<2x64x!tile.ptr<f32>>
+    tile.store %q, %v : tensor<2x64x!tile.ptr<f32>>
+  }
+  return
+}
+
 // Rows may meet: what one turn writes another may write again.
 // CHECK-LABEL: func.func @rows_of_any_stride
 // CHECK: scf.for
