@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "passes/Passes.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/StridedAccess.h"
@@ -43,11 +44,6 @@ static std::optional<Access> accessOf(Operation *op) {
   if (auto store = dyn_cast<StoreOp>(op))
     return Access{op, store.getPtr(), store.getMask(), true};
   return std::nullopt;
-}
-
-static bool areSame(Value a, Value b) {
-  std::optional<int64_t> x = getConstantIntValue(a), y = getConstantIntValue(b);
-  return a == b || (x && x == y);
 }
 
 //===----------------------------------------------------------------------===//
@@ -161,11 +157,6 @@ static std::optional<SmallVector<Access>> onlyAccesses(scf::ForOp loop) {
   return accesses;
 }
 
-static bool isArgument(Value root) {
-  auto argument = dyn_cast<BlockArgument>(root);
-  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
-}
-
 /// Whether every order of `loop`'s turns gives the same.
 static bool hasAnyOrder(scf::ForOp loop, StridedAnalysis &strided) {
   std::optional<int64_t> step = getConstantIntValue(loop.getStep()),
@@ -180,7 +171,7 @@ static bool hasAnyOrder(scf::ForOp loop, StridedAnalysis &strided) {
       continue;
     DenseSet<Value> roots;
     collectRoots(store.pointer, roots);
-    if (!llvm::all_of(roots, isArgument) || !areApart(store, loop, *step, strided))
+    if (!llvm::all_of(roots, kernelArgument) || !areApart(store, loop, *step, strided))
       return false;
     for (const Access &other : *accesses)
       if (other.op != store.op && comesFrom(other.pointer, roots) &&
@@ -206,8 +197,9 @@ static DenseSet<Value> rowsOf(scf::ForOp loop, bool onlyLoads) {
 }
 
 static bool areSameTurns(scf::ForOp a, scf::ForOp b) {
-  return areSame(a.getLowerBound(), b.getLowerBound()) &&
-         areSame(a.getUpperBound(), b.getUpperBound()) && areSame(a.getStep(), b.getStep());
+  return isEqualConstantIntOrValue(a.getLowerBound(), b.getLowerBound()) &&
+         isEqualConstantIntOrValue(a.getUpperBound(), b.getUpperBound()) &&
+         isEqualConstantIntOrValue(a.getStep(), b.getStep());
 }
 
 /// The last loop in front of `loop` that goes over some of the same rows.

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -90,11 +91,6 @@ static std::optional<int64_t> firstOf(scf::ForOp loop) {
       !matchPattern(loop.getStep(), m_ConstantInt(&step)) || !step.isOne() || loop.getUnsignedCmp())
     return std::nullopt;
   return first.getSExtValue();
-}
-
-static bool areSame(Value a, Value b) {
-  std::optional<int64_t> x = getConstantIntValue(a), y = getConstantIntValue(b);
-  return a == b || (x && x == y);
 }
 
 /// Whether the loop is one that others may join. Hints are for the loop as its author wrote it.
@@ -201,7 +197,7 @@ struct Joiner {
       ends.push_back(endOf(k));
     Value end = ends[0];
     for (Value other : ArrayRef(ends).drop_front())
-      if (!areSame(other, end))
+      if (!isEqualConstantIntOrValue(other, end))
         end = b.createOrFold<arith::MinSIOp>(loc, end, other);
     scf::ForOp all = joined(end);
     b.setInsertionPointAfter(all);
@@ -209,7 +205,8 @@ struct Joiner {
     for (auto [k, loop] : llvm::enumerate(loops)) {
       ValueRange own = carried.take_front(loop.getNumResults());
       carried = carried.drop_front(own.size());
-      loop.replaceAllUsesWith(areSame(ends[k], end) ? own : ValueRange(rest(k, end, own)));
+      loop.replaceAllUsesWith(
+          isEqualConstantIntOrValue(ends[k], end) ? own : ValueRange(rest(k, end, own)));
     }
     for (scf::ForOp loop : loops)
       loop.erase();
