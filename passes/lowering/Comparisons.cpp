@@ -10,6 +10,9 @@
 // ids, counters and ranges without subtracting; an end that is below zero is
 // raised to -1, which no position is below or at, either.
 //
+// Which element is at a place that is the same for all, `base + c == place`, is
+// told by `place - base` in the same way, whatever wraps around.
+//
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/Comparisons.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -54,11 +57,26 @@ bool tile::lowering::isPosition(Value v) {
   return ::isPosition(v, budget);
 }
 
+/// Whether all elements of `v` are known to be one number.
+static bool isOneNumber(Value v) {
+  while (isa_and_nonnull<BroadcastOp, ExpandDimsOp, cta::ConvertLayoutOp, arith::ExtSIOp>(
+      v.getDefiningOp()))
+    v = v.getDefiningOp()->getOperand(0);
+  return v.getDefiningOp<SplatOp>() != nullptr;
+}
+
 Comparisons::Comparisons(Lowering &lowering, arith::CmpIOp op) : lowering(lowering) {
   using P = arith::CmpIPredicate;
   using L = LLVM::ICmpPredicate;
   if (!isa<RankedTensorType>(op.getType()))
     return;
+  if (op.getPredicate() == P::eq || op.getPredicate() == P::ne) {
+    isOfPlace = true;
+    swapped = !isOneNumber(op.getRhs());
+    if (!swapped || isOneNumber(op.getLhs()))
+      predicate = op.getPredicate() == P::eq ? L::eq : L::ne;
+    return;
+  }
   swapped = !isPosition(op.getLhs());
   Value left = swapped ? op.getRhs() : op.getLhs(), right = swapped ? op.getLhs() : op.getRhs();
   if (swapped && !isPosition(left))
@@ -107,6 +125,17 @@ void Comparisons::add(Value l, Value r) {
     ++s.count;
 }
 
+/// `d` in 32 bits; what does not fit becomes a number that no constant is.
+Value Comparisons::placeIn32Bits(Value d) {
+  OpBuilder &b = lowering.b;
+  Location loc = lowering.in.getLoc();
+  Value low = LLVM::TruncOp::create(b, loc, b.getI32Type(), d);
+  Value fits = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq,
+                                    LLVM::SExtOp::create(b, loc, d.getType(), low), d);
+  return LLVM::SelectOp::create(
+      b, loc, fits, low, lowering.in.constant(b.getI32Type(), b.getI32IntegerAttr(INT32_MIN)));
+}
+
 /// The least value of the right side without the least one of the left.
 Value Comparisons::difference(const Shared &s, Lowering::Affine x, Lowering::Affine y, Type type) {
   OpBuilder &b = lowering.b;
@@ -116,6 +145,10 @@ Value Comparisons::difference(const Shared &s, Lowering::Affine x, Lowering::Aff
     return lowering.in.constant(type, b.getIntegerAttr(type, APInt(bits, v, true)));
   };
   Value from = lowering.materialize({x.base, s.left}, type);
+  if (isOfPlace) {
+    Value d = LLVM::SubOp::create(b, loc, y.base, from);
+    return bits <= 32 ? d : placeIn32Bits(d);
+  }
   Value to = both ? lowering.materialize({y.base, s.right}, type)
                   : Value(LLVM::SMaxOp::create(b, loc, y.base, constant(-1)));
   Value d = LLVM::SubOp::create(b, loc, to, from, LLVM::IntegerOverflowFlags::nsw);

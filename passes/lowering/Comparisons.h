@@ -30,12 +30,14 @@ private:
     mlir::Value difference;
   };
   Pair pairOf(mlir::Value l, mlir::Value r) const;
+  mlir::Value placeIn32Bits(mlir::Value d);
   mlir::Value difference(const Shared &s, Lowering::Affine x, Lowering::Affine y, mlir::Type type);
 
   Lowering &lowering;
   std::optional<mlir::LLVM::ICmpPredicate> predicate; ///< none: compared as they are
-  bool swapped = false; ///< what is on the left here is the right operand, a position
-  bool both = false;    ///< the other side is a position, too
+  bool swapped = false;   ///< what is on the left here is the right operand, a position
+  bool both = false;      ///< the other side is a position, too
+  bool isOfPlace = false; ///< asks which elements are at one place
   llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, Shared> shared;
 };
 
