@@ -60,12 +60,6 @@ static Registers arrived(Instructions &in, BlockArgument arg, Type element, cons
   return Registers(in.unpack(regs, element, unsigned(regs.size()) * perWord));
 }
 
-static Block *newBlock(OpBuilder &b) {
-  Block *block = new Block;
-  b.getInsertionBlock()->getParent()->push_back(block);
-  return block;
-}
-
 /// Whether a loop that tests at its end goes on; `next` is what its counter grows to, `last` is
 /// end - step.
 static Value goesOn(OpBuilder &b, Location loc, LoopTest test, Value iv, Value next, Value upper,
@@ -118,7 +112,7 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
   for (const Registers &start : starts)
     llvm::append_range(init, start);
 
-  Block *header = newBlock(b), *body = atEnd ? header : newBlock(b), *exit = newBlock(b);
+  Block *header = newBlock(), *body = atEnd ? header : newBlock(), *exit = newBlock();
   if (atEnd)
     LLVM::CondBrOp::create(b, loc, compare(LLVM::ICmpPredicate::slt, lower, upper), header, init,
                            exit, ArrayRef(init).drop_front());
@@ -164,7 +158,7 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
 LogicalResult Lowering::lowerWhile(scf::WhileOp op) {
   Location loc = op.getLoc();
   auto lookup = [&](Value v) -> const Registers & { return get(v); };
-  Block *before = newBlock(b);
+  Block *before = newBlock();
   LLVM::BrOp::create(b, loc, flatten(lookup, op.getInits()), before);
   SmallVector<Registers> carried = addArguments(before, loc, lookup, op.getInits());
   enterBlock(before);
@@ -175,7 +169,7 @@ LogicalResult Lowering::lowerWhile(scf::WhileOp op) {
   in.setLoc(loc);
   auto condition = op.getConditionOp();
   SmallVector<Value> forwarded = flatten(lookup, condition.getArgs());
-  Block *after = newBlock(b), *exit = newBlock(b);
+  Block *after = newBlock(), *exit = newBlock();
   SmallVector<Registers> afterArgs = addArguments(after, loc, lookup, condition.getArgs());
   SmallVector<Registers> results = addArguments(exit, loc, lookup, condition.getArgs());
   LLVM::CondBrOp::create(b, loc, getScalar(condition.getCondition()), after, forwarded, exit,
@@ -197,7 +191,7 @@ LogicalResult Lowering::lowerIf(scf::IfOp op) {
   Location loc = op.getLoc();
   auto lookup = [&](Value v) -> const Registers & { return get(v); };
   Value condition = getScalar(op.getCondition());
-  Block *thenBlock = newBlock(b), *elseBlock = newBlock(b), *merge = newBlock(b);
+  Block *thenBlock = newBlock(), *elseBlock = newBlock(), *merge = newBlock();
   LLVM::CondBrOp::create(b, loc, condition, thenBlock, elseBlock);
 
   enterBlock(thenBlock);

@@ -75,9 +75,8 @@ LogicalResult Lowering::lowerPrint(PrintOp op) {
   Block *speak = new Block, *next = new Block;
   region->push_back(speak);
   region->push_back(next);
-  Value first = speaksForElement
-                    ? *speaksForElement
-                    : LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, tid, in.i32(0));
+  Value first = speaker() ? *speaker()
+                          : LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, tid, in.i32(0));
   if (!first) // every thread has elements of its own
     first = in.i1(true);
   LLVM::CondBrOp::create(b, loc, first, speak, next);
@@ -205,9 +204,8 @@ LogicalResult Lowering::lowerAssert(AssertOp op) {
   // One of the threads that hold an element speaks for all of them.
   auto block = dyn_cast<RankedTensorType>(op.getCondition().getType());
   Value stop = LLVM::XOrOp::create(b, loc, ok, in.i1(true));
-  stop =
-      andB(stop, speaksForElement ? *speaksForElement
-                                  : ownerPredicate(block ? cta::getLayout(block) : LinearLayout()));
+  stop = andB(stop, speaker() ? *speaker()
+                              : ownerPredicate(block ? cta::getLayout(block) : LinearLayout()));
   Block *fail = new Block, *next = new Block;
   Region *region = b.getInsertionBlock()->getParent();
   region->push_back(fail);

@@ -1,29 +1,12 @@
 //===- Elementwise.cpp - arithmetic, one register at a time ---------------===//
 #include "mlir/IR/Matchers.h"
 #include "passes/lowering/Comparisons.h"
+#include "passes/lowering/Lowering.h"
 #include <map>
 
 using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
-
-SmallVector<unsigned> lowering::firstOfEqual(Operation *op) {
-  SmallVector<unsigned> first;
-  auto runs = op->getAttrOfType<DenseI64ArrayAttr>(cta::kEqualRunsAttr);
-  if (!runs || !cta::hasLayout(op->getResult(0).getType()))
-    return first;
-  // Coordinates are XORs of register and thread parts, and runs are aligned: two
-  // registers are in one run if they are without their threads' part.
-  const layout::LinearLayout &layout = cta::getLayout(op->getResult(0).getType());
-  std::map<SmallVector<int32_t>, unsigned> known;
-  for (int32_t r = 0; r < layout.inSize(layout::Dim::reg()); ++r) {
-    SmallVector<int32_t> run = registerCoordinates(layout, r);
-    for (auto [coordinate, length] : llvm::zip_equal(run, runs.asArrayRef()))
-      coordinate &= -int32_t(length);
-    first.push_back(known.try_emplace(run, unsigned(r)).first->second);
-  }
-  return first;
-}
 
 LogicalResult Lowering::lowerElementwise(Operation *op) {
   if (op->getNumResults() != 1)

@@ -152,21 +152,20 @@ LogicalResult Lowering::lowerMap(MapElementwiseOp op) {
     if (dim == Dim::reg())
       copies = free;
   for (unsigned first = 0; first < count; first += pack) {
-    if (isHeard)
-      speaksForElement = int32_t(first) & copies ? in.i1(false) : owner;
+    Value speaks = isHeard && (int32_t(first) & copies) ? in.i1(false) : owner;
     // A thread with fewer elements than `pack` hands its last one over again.
     auto element = [&](unsigned k) { return std::min(first + k, count - 1); };
-    for (auto [s, regs] : llvm::enumerate(inputs))
+    SmallVector<Value> arguments;
+    for (const Registers &regs : inputs)
       for (unsigned k = 0; k < pack; ++k)
-        set(body.getArgument(s * pack + k), {regs[element(k)]});
-    if (failed(lowerBlock(body)))
+        arguments.push_back(regs[element(k)]);
+    FailureOr<Registers> yielded = apply(body, arguments, speaks);
+    if (failed(yielded))
       return failure();
-    in.setLoc(op.getLoc());
-    for (auto [i, yielded] : llvm::enumerate(body.getTerminator()->getOperands()))
+    for (auto [i, v] : llvm::enumerate(*yielded))
       if (first + i % pack < count)
-        results[i / pack][first + i % pack] = getScalar(yielded);
+        results[i / pack][first + i % pack] = v;
   }
-  speaksForElement.reset();
   for (auto [result, regs] : llvm::zip(op.getResults(), results))
     set(result, std::move(regs));
   return success();

@@ -30,20 +30,9 @@ using layout::LinearLayout;
 ALWAYS_ENABLED_STATISTIC(kernelsLowered, "kernels lowered");
 
 Lowering::Lowering(ModuleOp module, func::FuncOp kernel, OpBuilder &builder)
-    : module(module), kernel(kernel), b(builder), numThreads(32 * cta::warpsOfGroup(module)),
-      in(builder, targetOf(module), numThreads), groups(cta::groupsOf(module)) {
+    : Core(module, kernel, builder, [this](Block &block) { return lowerBlock(block); }) {
   if (auto attr = module->getAttrOfType<BoolAttr>(kFpFusionAttr))
     fuseMulAdd = attr.getValue();
-}
-
-Type Lowering::llvmType(Type element) const {
-  if (isa<PtrType>(element))
-    return LLVM::LLVMPointerType::get(element.getContext(), kGlobal);
-  if (isa<cta::TensorMapType>(element))
-    return LLVM::LLVMPointerType::get(element.getContext());
-  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8)
-    return IntegerType::get(element.getContext(), 8);
-  return element;
 }
 
 /// The op of the kernel's body before which a dependent launch waits for the
@@ -80,36 +69,26 @@ static bool hasLoopOfProducts(func::FuncOp kernel) {
   return kernel.walk(look).wasInterrupted();
 }
 
-LogicalResult Lowering::run() {
-  MLIRContext *context = module.getContext();
-  in.setLoc(kernel.getLoc());
-  SmallVector<Type> params;
-  for (Type type : kernel.getArgumentTypes())
-    params.push_back(llvmType(type));
-  b.setInsertionPoint(kernel);
-  function = LLVM::LLVMFuncOp::create(
-      b, kernel.getLoc(), kernel.getName(),
-      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), params));
-  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
-  blockThreads = numThreads;
-  kernel.walk([&](Operation *op) {
-    if (isa<cta::RolesOp>(op))
-      blockThreads = numThreads * groups + cta::producerThreads(numThreads * groups);
-    hasTiles |= isa<cta::RingOp, cta::StageOp, cta::SlotsOp, cta::TmaStoreOp>(op);
-  });
-  in.setBlockThreads(blockThreads);
+/// How many threads a block has, and how many blocks a multiprocessor is to have room for.
+static void setLaunchBounds(const Core &core, LLVM::LLVMFuncOp function) {
+  OpBuilder &b = core.b;
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
-                    b.getDenseI32ArrayAttr({int32_t(blockThreads)}));
-  bool areDealt = blockThreads != numThreads &&
-                  registersOfRoles(targetOf(module), numThreads * groups).areDealt;
-  auto together = module->getAttrOfType<IntegerAttr>(cta::kProgramsTogetherAttr);
-  if (areDealt || (blockThreads != numThreads && !together)) // one block at a time
+                    b.getDenseI32ArrayAttr({int32_t(core.blockThreads)}));
+  bool hasRoles = core.blockThreads != core.numThreads;
+  bool areDealt =
+      hasRoles && registersOfRoles(core.in.target(), core.numThreads * core.groups).areDealt;
+  auto together = ModuleOp(core.module)->getAttrOfType<IntegerAttr>(cta::kProgramsTogetherAttr);
+  if (areDealt || (hasRoles && !together)) // one block at a time
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
   else if (together)
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), together);
-  for (unsigned i = 0; i < params.size(); ++i)
+}
+
+/// What is known of the arguments, and how they are passed.
+static void describeArguments(func::FuncOp kernel, LLVM::LLVMFuncOp function, OpBuilder &b) {
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
     if (auto divisibility = kernel.getArgAttrOfType<IntegerAttr>(i, kDivisibilityAttr);
-        divisibility && isa<LLVM::LLVMPointerType>(params[i]))
+        divisibility && isa<LLVM::LLVMPointerType>(type))
       function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
                           b.getI64IntegerAttr(divisibility.getInt()));
   for (auto [i, type] : llvm::enumerate(kernel.getArgumentTypes())) {
@@ -121,13 +100,20 @@ LogicalResult Lowering::run() {
     function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64));
     function.setArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr());
   }
-  entry = function.addEntryBlock(b);
-  b.setInsertionPointToStart(entry);
-  for (auto [arg, value] : llvm::zip(kernel.getArguments(), entry->getArguments()))
-    set(arg, {value});
-  tid = blockTid = in.threadId();
-  if (groups > 1)
-    tid = LLVM::AndOp::create(b, in.getLoc(), blockTid, in.i32(int32_t(numThreads - 1)));
+}
+
+LogicalResult Lowering::run() {
+  SmallVector<Type> params;
+  for (Type type : kernel.getArgumentTypes())
+    params.push_back(llvmType(type));
+  b.setInsertionPoint(kernel);
+  auto function = LLVM::LLVMFuncOp::create(
+      b, kernel.getLoc(), kernel.getName(),
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), params));
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  setLaunchBounds(*this, function);
+  describeArguments(kernel, function, b);
+  begin(function.addEntryBlock(b));
   if (module->hasAttr(kDependentLaunchAttr)) {
     firstAccess = findFirstAccess(kernel.getBody().front());
     announcesLate = module->hasAttr(kAnnouncesAttr) && hasLoopOfProducts(kernel);
@@ -374,7 +360,7 @@ LogicalResult Lowering::lowerConstant(arith::ConstantOp op) {
     attr = IntegerAttr::get(type, f.getValue().bitcastToAPInt());
   Value v = in.constant(type, attr);
   if (auto i = dyn_cast<IntegerAttr>(attr); i && i.getValue().getSignificantBits() <= 64)
-    affines[v] = {Value(), i.getValue().getSExtValue()};
+    remember(v, {Value(), i.getValue().getSExtValue()});
   set(op.getResult(), Registers(count, v));
   return success();
 }

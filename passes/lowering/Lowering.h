@@ -10,9 +10,8 @@
 #ifndef TILE_PASSES_LOWERING_LOWERING_H
 #define TILE_PASSES_LOWERING_LOWERING_H
 
-#include "ir/CtaDialect.h"
-#include "passes/lowering/instructions/Instructions.h"
-#include "llvm/ADT/DenseMap.h"
+#include "passes/lowering/core/Coordinates.h"
+#include "passes/lowering/core/Core.h"
 
 namespace tile {
 struct MatrixInstruction;
@@ -25,12 +24,6 @@ struct WordShuffles;
 } // namespace tile::layout
 
 namespace tile::lowering {
-
-using Registers = llvm::SmallVector<mlir::Value>;
-
-/// Named barriers: 0 is all threads, 1 the consumers, from 2 on a warpgroup's; with
-/// two groups of consumers 1 and 2 are theirs (and more: GroupTurns.cpp).
-inline constexpr unsigned kConsumerBarrier = 1, kWarpgroupBarrier = 2;
 
 /// A block in shared memory on its way into registers.
 struct SharedBlock {
@@ -51,7 +44,7 @@ struct SharedBlock {
   mlir::Value reads;                   ///< `Ring::reads` of the ring whose slot it is, or null
 };
 
-class Lowering {
+class Lowering : public Core {
 public:
   Lowering(mlir::ModuleOp module, mlir::func::FuncOp kernel, mlir::OpBuilder &builder);
 
@@ -91,7 +84,6 @@ private:
   mlir::Value emitToHalfWord(mlir::Value x, bool isSigned);
   mlir::Value emitFpCast(mlir::Value x, mlir::Type to, Rounding rounding);
   mlir::Value widenFp8(mlir::Value x, bool e4m3);
-  mlir::Value callDevice(llvm::StringRef symbol, mlir::Type result, mlir::ValueRange args);
 
   mlir::LogicalResult lowerConstant(mlir::arith::ConstantOp op);
   mlir::LogicalResult lowerMakeRange(MakeRangeOp op);     // Shape.cpp
@@ -147,19 +139,8 @@ private:
   mlir::LogicalResult lowerSlots(cta::SlotsOp op);
   mlir::LogicalResult lowerSlot(cta::SlotOp op);
   mlir::LogicalResult lowerAsyncCopy(cta::AsyncCopyOp op);
-  /// What the second cache is to do with what `op` copies; null if that is nothing special.
-  mlir::Value policyOf(mlir::Operation *op);
-  /// An i32 zero that no assembler knows to be one, for the whole kernel.
-  mlir::Value zeroUnknown();
-  /// The same of an access by the threads, which may be compiled for chips without policies.
-  mlir::Value policyOf(EvictionPolicy evict);
-  /// Where a cp.async writes (i32). With a policy, ptxas (12.8, 13.0) splits an address of
-  /// which a part is the same in all threads into two registers, and names the wrong ones,
-  /// an illegal instruction: it does not see then where the address comes from.
-  mlir::Value hiddenBeside(mlir::Value policy, mlir::Value to);
   mlir::LogicalResult lowerAsyncWait(cta::AsyncWaitOp op);
   mlir::LogicalResult lowerRead(cta::ReadOp op);
-  mlir::Value bufferBase(mlir::Value buffer);
   /// A register of a block, loaded now if it is still in shared memory.
   mlir::Value element(mlir::Value v, unsigned reg);
   /// Blocks that products read from shared memory step by step.
@@ -192,7 +173,6 @@ private:
   mlir::LogicalResult lowerRingStep(mlir::Operation *op, const Ring &ring);
   void releaseSlot(cta::RingReleaseOp op, const Ring &ring);
   mlir::Value behindReads(const Ring &ring, mlir::Value barrier);
-  void noteRead(mlir::Value reads, mlir::ValueRange loaded);
   void lowerRingCopy(cta::RingCopyOp copy, const Ring &ring);
   mlir::LogicalResult lowerRingFill(cta::RingFillOp op);
   mlir::LogicalResult lowerRoles(cta::RolesOp op);
@@ -209,9 +189,7 @@ private:
   bool shareStaging(cta::TmaStoreOp a, cta::TmaStoreOp b);
   mlir::LogicalResult lowerWarpgroupDot(cta::WarpgroupDotOp op);
   mlir::LogicalResult lowerWarpgroupWait(cta::WarpgroupWaitOp op);
-  mlir::Value makeVariable(int32_t init);
   Cursor makeCursor(int32_t parity);
-  mlir::Value read(mlir::Value variable);
   void advance(const Ring &ring, const Cursor &cursor, mlir::Value condition = {});
   mlir::Value barrierOf(const Ring &ring, const Cursor &cursor, bool full);
   static llvm::SmallVector<int64_t, 2> buffersInSlot(const Ring &ring, mlir::TypeRange types);
@@ -225,130 +203,34 @@ private:
   /// Writes registers to shared memory: `offsets` maps positions to elements from
   /// byte `start` on.
   void writeShared(const Registers &regs, const layout::LinearLayout &offsets, mlir::Value base);
-  mlir::Value addressField(mlir::Value address);
   mlir::Value spentResult(cta::WarpgroupDotOp op);
-  /// The shared address (i32) of a constant offset.
-  mlir::Value sharedAddress(int64_t byteOffset);
-  mlir::Value plus(mlir::Value a, int64_t constant);
-  mlir::Value warpgroup(); ///< tid >> 7, the same register value in the warp
-  mlir::Value group();     ///< of consumers, likewise
-  mlir::Value otherGroup();
-  mlir::Value clusterRank();
-  mlir::Value isThread(mlir::Value thread); ///< of the block
-  mlir::Value sameInWarp(mlir::Value v);    ///< i32, and known to be
-  void emitIf(mlir::Value condition, llvm::function_ref<void()> body);
-
-  //===--- helpers --------------------------------------------------------===//
-  mlir::Type llvmType(mlir::Type element) const;
-  const Registers &get(mlir::Value v) const { return values.find(v)->second; }
-  mlir::Value getScalar(mlir::Value v) const { return get(v).front(); }
-  void set(mlir::Value v, Registers regs) { values[v] = std::move(regs); }
 
   /// Runs a combiner block on scalars: n accumulated values, then n new ones. What it asserts and
   /// prints, the threads say in which `speaks` is set, or all if it is null.
   mlir::FailureOr<Registers> combine(mlir::Block &block, mlir::ValueRange lhs, mlir::ValueRange rhs,
                                      mlir::Value speaks);
 
-  mlir::Value lane();        ///< tid & 31
-  mlir::Value warp();        ///< tid >> 5
-  mlir::Value uniformWarp(); ///< of the block, the same register value in the warp
-  /// The contribution of the running thread to output dimension `out`: the XOR
-  /// of the bases of its lane and warp bits, as few instructions as possible.
-  mlir::Value threadPart(const layout::LinearLayout &layout, layout::Dim out);
-  /// The bits of thread numbers in which threads differ that hold the same elements.
-  int32_t copyBits(const layout::LinearLayout &layout);
-  /// i1: none of these bits of the thread's number is set; null if every thread is such.
-  mlir::Value hasNoneOf(int32_t threadBits);
-  /// i1: this thread is the one that acts for all holding copies; null if every
-  /// thread is.
-  mlir::Value ownerPredicate(const layout::LinearLayout &layout) {
-    return hasNoneOf(copyBits(layout));
-  }
-  /// A pointer into dynamic shared memory at a constant byte offset.
-  mlir::Value sharedBase(int64_t byteOffset);
-  mlir::Value sharedAt(mlir::Value base, mlir::Value byteOffset);
   /// Writes a block to shared memory, row by row; its first `limit` elements.
   void writeRowMajor(mlir::Value block, mlir::Value base, int64_t limit);
-  /// i1: this thread writes a partial result: its copy bits and `alsoLanes` are
-  /// all zero; null if every thread writes.
-  mlir::Value writerPredicate(const layout::LinearLayout &layout, unsigned alsoLanes);
-  /// The bits of `v` under `mask`, moved together at the low end.
-  mlir::Value gatherBits(mlir::Value v, unsigned mask);
-  /// Row-major index (i32) of the element in a register of this thread, in the
-  /// shape without `skipAxis`.
-  mlir::Value elementIndex(const layout::LinearLayout &layout, int32_t reg,
-                           llvm::ArrayRef<int64_t> shape, int skipAxis = -1);
-  /// The exchange-buffer address of a register, given positions -> offset.
-  /// `varying` (i32, may be null) flips further bits of the offset, among
-  /// `varyingBits`.
-  mlir::Value exchangeAddress(const layout::LinearLayout &offsets, unsigned reg, mlir::Value base,
-                              unsigned bytes, mlir::Value varying = {}, int32_t varyingBits = 0);
-  /// i1 is kept as a byte in memory.
-  mlir::Value toMemory(mlir::Value v);
-  mlir::Value fromMemory(mlir::Value v, mlir::Type type);
-  mlir::Value addI(mlir::Value a, mlir::Value b);
-  mlir::Value andB(mlir::Value a, mlir::Value b); ///< either may be null (true)
 
-  //===--- values known to be base + constant -----------------------------===//
-  // Neighbouring registers hold indices that differ by constants. Remembering
-  // that turns their addresses into one base and immediate offsets.
-  struct Affine {
-    mlir::Value base; ///< null: a pure constant
-    int64_t offset = 0;
-  };
-  Affine affine(mlir::Value v) const;
-  Address address(mlir::Value pointer) const {
-    Affine a = affine(pointer);
-    return {a.base, a.offset};
-  }
-  /// base + offset as a value, remembered as such.
-  mlir::Value materialize(Affine a, mlir::Type type);
   mlir::Value tryWider(mlir::Operation *op, mlir::Value v);
   mlir::Value tryAffine(mlir::Operation *op, mlir::ValueRange operands);
-  /// Forget what was computed in blocks that do not dominate a new one.
-  void enterBlock(mlir::Block *block);
 
-  mlir::ModuleOp module;
-  mlir::func::FuncOp kernel;
-  mlir::OpBuilder &b;
-  unsigned numThreads;
-  Instructions in;
   bool fuseMulAdd = true;
-  mlir::LLVM::LLVMFuncOp function;
-  mlir::Block *entry = nullptr;
   /// Where a dependent launch must wait for the grids before it; null: nowhere.
   mlir::Operation *firstAccess = nullptr;
   /// The grid behind this one is announced behind loops over products, not with the wait.
   bool announcesLate = false;
-  /// Groups of consumers, each of `numThreads`, that run the same code.
-  unsigned groups = 1;
-  unsigned blockThreads; ///< producers included
-  mlir::Value blockTid;  ///< the thread's number in the block
-  mlir::Value tid;       ///< and among those that compute together
-  mlir::Value laneId, warpId, uniformWarpId, warpgroupId, groupId, clusterRankId;
-  /// In a function of elements that asserts or prints: whether this thread speaks for the element
-  /// it has, or the two that it combines, one of those that do; null if each does.
-  std::optional<mlir::Value> speaksForElement;
-  mlir::Value evictFirst, evictLast; ///< of `policyOf`
-  mlir::Value unknownZero;           ///< of `zeroUnknown`
   llvm::DenseMap<mlir::Value, Ring> rings;
   /// The address field of a matrix descriptor of each buffer that was waited for.
   llvm::DenseMap<mlir::Value, mlir::Value> slotFields;
   mlir::Value sharedField; ///< of the start of shared memory
   /// Results of products whose registers later ones have.
   llvm::DenseSet<mlir::Value> reusedResults;
-  /// Shared memory holds swizzled tiles, which want its start aligned.
-  bool hasTiles = false;
   bool storesByTma = false;
-  llvm::DenseMap<mlir::Value, Registers> values;
-  llvm::DenseMap<mlir::Value, Affine> affines;
-  /// Sums and products of bases already emitted in the current block.
-  llvm::DenseMap<std::tuple<mlir::Value, mlir::Value, int64_t>, mlir::Value> sums;
-  llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>, mlir::Value> threadParts;
   int64_t instructions = 0; ///< of a thread, so far
   unsigned loops = 0;       ///< so far
 
-  friend class Comparisons;
   friend struct ReduceLowering;
   friend struct ScanLowering;
   friend struct MatrixLowering;
@@ -360,23 +242,9 @@ private:
 /// Whether a turn of the loop itself multiplies matrices.
 bool addsProducts(mlir::scf::ForOp loop);
 
-/// For each register of `dst`, the register of `src` that holds the same
-/// element after `project` has mapped dst coordinates to src coordinates.
-/// Relies on lane and warp parts already agreeing. -1 where there is none.
-llvm::SmallVector<int>
-matchRegisters(const layout::LinearLayout &dst, const layout::LinearLayout &src,
-               llvm::function_ref<llvm::SmallVector<int32_t>(llvm::ArrayRef<int32_t>)> project);
-
 /// Whether this is 1 / (1 + e^x) or the like: no division needs to care for denormal
 /// divisors there, and what rcp.approx.ftz loses is below 2^-126.
 bool isReciprocalOfLarge(mlir::arith::DivFOp op);
-
-/// The coordinates (dim0, dim1, ...) of a register at lane 0, warp 0.
-llvm::SmallVector<int32_t> registerCoordinates(const layout::LinearLayout &layout, int32_t reg);
-
-/// For each register of the operation's result the first one that is known to hold an equal
-/// element (`cta.equal_runs`); nothing where no runs are noted.
-llvm::SmallVector<unsigned> firstOfEqual(mlir::Operation *op);
 
 } // namespace tile::lowering
 

@@ -13,18 +13,6 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
 
-Value Lowering::callDevice(StringRef symbol, Type result, ValueRange args) {
-  auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(symbol);
-  if (!callee) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(module.getBody());
-    callee = LLVM::LLVMFuncOp::create(
-        b, module.getLoc(), symbol,
-        LLVM::LLVMFunctionType::get(result, llvm::to_vector(args.getTypes())));
-  }
-  return LLVM::CallOp::create(b, in.getLoc(), callee, args).getResult();
-}
-
 /// Whether `v` is a constant of magnitude 1 and more; positive, if that is asked for.
 static bool isLarge(Value v, bool positive = false) {
   Attribute value;

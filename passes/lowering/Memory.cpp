@@ -31,7 +31,7 @@ LogicalResult Lowering::lowerAddPtr(AddPtrOp op) {
       index = {offset, 0};
     Value p = base.base;
     if (index.base) {
-      Value &slot = sums[std::make_tuple(base.base, index.base, bitWidth(element))];
+      Value &slot = shared(base.base, index.base, bitWidth(element));
       if (!slot)
         slot = LLVM::GEPOp::create(b, loc, ptr.getType(), element, base.base, index.base);
       p = slot;
@@ -42,11 +42,11 @@ LogicalResult Lowering::lowerAddPtr(AddPtrOp op) {
       regs.push_back(p);
       continue;
     }
-    Value &slot = sums[std::make_tuple(p, Value(), bytes ^ (int64_t(1) << 61))];
+    Value &slot = shared(p, Value(), bytes ^ (int64_t(1) << 61));
     if (!slot) {
       slot =
           LLVM::GEPOp::create(b, loc, ptr.getType(), b.getI8Type(), p, ValueRange{in.i64(bytes)});
-      affines[slot] = {p, bytes};
+      remember(slot, {p, bytes});
     }
     regs.push_back(slot);
   }

@@ -38,21 +38,9 @@ using layout::Dim;
 using layout::LinearLayout;
 
 FailureOr<Registers> Lowering::combine(Block &block, ValueRange lhs, ValueRange rhs, Value speaks) {
-  for (auto [arg, value] : llvm::zip(block.getArguments().take_front(lhs.size()), lhs))
-    set(arg, {value});
-  for (auto [arg, value] : llvm::zip(block.getArguments().drop_front(lhs.size()), rhs))
-    set(arg, {value});
-  Location saved = in.getLoc();
-  speaksForElement = speaks;
-  LogicalResult lowered = lowerBlock(block);
-  speaksForElement.reset();
-  if (failed(lowered))
-    return failure();
-  in.setLoc(saved);
-  Registers out;
-  for (Value v : block.getTerminator()->getOperands())
-    out.push_back(getScalar(v));
-  return out;
+  SmallVector<Value> both(lhs);
+  llvm::append_range(both, rhs);
+  return apply(block, both, speaks);
 }
 
 FailureOr<Registers> ReduceLowering::combine(ValueRange lhs, ValueRange rhs) {
@@ -97,62 +85,6 @@ int64_t lowering::reduceScratchBytes(ReduceOp op) {
     for (Value src : op.getSrcs())
       bytes += partialBytes(getElementType(src.getType()), results, 1);
   return bytes;
-}
-
-Value Lowering::gatherBits(Value v, unsigned mask) {
-  Location loc = in.getLoc();
-  Value sum;
-  unsigned target = 0;
-  for (unsigned bit = 0; mask >> bit; ++bit) {
-    if (!(mask >> bit & 1))
-      continue;
-    unsigned length = 1;
-    while (mask >> (bit + length) & 1)
-      ++length;
-    Value part = bit ? LLVM::LShrOp::create(b, loc, v, in.i32(bit)).getResult() : v;
-    part = LLVM::AndOp::create(b, loc, part, in.i32((1u << length) - 1));
-    if (target)
-      part = LLVM::ShlOp::create(b, loc, part, in.i32(target));
-    sum = sum ? LLVM::OrOp::create(b, loc, sum, part).getResult() : part;
-    target += length;
-    bit += length - 1;
-  }
-  return sum ? sum : in.i32(0);
-}
-
-Value Lowering::toMemory(Value v) {
-  return v.getType().isInteger(1)
-             ? LLVM::ZExtOp::create(b, in.getLoc(), b.getI8Type(), v).getResult()
-             : v;
-}
-Value Lowering::fromMemory(Value v, Type type) {
-  return type.isInteger(1) ? LLVM::TruncOp::create(b, in.getLoc(), type, v).getResult() : v;
-}
-
-Value Lowering::elementIndex(const LinearLayout &layout, int32_t reg, ArrayRef<int64_t> shape,
-                             int skipAxis) {
-  // Sizes are powers of two, so the row-major index is itself linear.
-  Location loc = in.getLoc();
-  SmallVector<int32_t> coords = registerCoordinates(layout, reg);
-  Value threads;
-  int64_t constant = 0, stride = 1;
-  for (int axis = int(shape.size()) - 1; axis >= 0; --axis) {
-    if (axis == skipAxis)
-      continue;
-    Value part = threadPart(layout, Dim::dim(axis));
-    Affine a = affine(part);
-    if (a.base || a.offset) {
-      if (stride > 1)
-        part = LLVM::ShlOp::create(b, loc, part, in.i32(llvm::Log2_64(stride)));
-      threads = threads ? LLVM::OrOp::create(b, loc, threads, part).getResult() : part;
-    }
-    constant += coords[axis] * stride;
-    stride *= shape[axis];
-  }
-  if (!threads)
-    return materialize({Value(), constant}, b.getI32Type());
-  return constant ? LLVM::XOrOp::create(b, loc, threads, in.i32(int32_t(constant))).getResult()
-                  : threads;
 }
 
 LogicalResult ReduceLowering::acrossLanes() {
@@ -344,21 +276,6 @@ LogicalResult ReduceLowering::setResults() {
     l.set(result, std::move(regs));
   }
   return success();
-}
-
-Value Lowering::writerPredicate(const LinearLayout &layout, unsigned alsoLanes) {
-  int32_t mask = alsoLanes;
-  for (auto [dim, free] : layout.freeVariableMasks()) {
-    if (dim == Dim::lane())
-      mask |= free;
-    if (dim == Dim::warp())
-      mask |= free << 5;
-  }
-  mask &= int32_t(numThreads - 1);
-  if (!mask)
-    return {};
-  Value bits = LLVM::AndOp::create(b, in.getLoc(), tid, in.i32(mask));
-  return LLVM::ICmpOp::create(b, in.getLoc(), LLVM::ICmpPredicate::eq, bits, in.i32(0));
 }
 
 LogicalResult Lowering::lowerReduce(ReduceOp op) {

@@ -87,34 +87,6 @@ static unsigned wholeRegister(unsigned reg, unsigned part, ArrayRef<int> bits) {
 // Accesses
 //===----------------------------------------------------------------------===//
 
-Value Lowering::exchangeAddress(const LinearLayout &offsets, unsigned reg, Value base,
-                                unsigned bytes, Value varying, int32_t varyingBits) {
-  Location loc = in.getLoc();
-  int32_t constant = 0, threadBits = varyingBits;
-  for (auto [bit, row] : llvm::enumerate(offsets.rows(Dim::reg())))
-    if (reg >> bit & 1)
-      constant ^= int32_t(row);
-  for (Dim dim : {Dim::lane(), Dim::warp()})
-    for (uint64_t row : offsets.rows(dim))
-      threadBits |= int32_t(row);
-  Value thread = threadPart(offsets, Dim::offset());
-  if (varying)
-    thread = LLVM::XOrOp::create(b, loc, thread, varying);
-  // A swizzle makes the parts overlap: then only XOR combines them.
-  int32_t overlapping = constant & threadBits;
-  if (overlapping)
-    thread = LLVM::XOrOp::create(b, loc, thread, in.i32(overlapping));
-  constant &= ~overlapping;
-  Value byte = bytes == 1
-                   ? thread
-                   : LLVM::ShlOp::create(b, loc, thread, in.i32(llvm::Log2_32(bytes))).getResult();
-  Value p = LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base, byte);
-  if (constant)
-    p = LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), p,
-                            ArrayRef<LLVM::GEPArg>{int32_t(constant * bytes)});
-  return p;
-}
-
 void Lowering::storeBlockShared(const Registers &regs, const LinearLayout &holders,
                                 const SharedLayout &shared, const MatrixAccess *matrices,
                                 Value base) {

@@ -114,14 +114,6 @@ Value Lowering::spentResult(cta::WarpgroupDotOp op) {
   return {};
 }
 
-/// The address field of a matrix descriptor.
-Value Lowering::addressField(Value address) {
-  Location loc = in.getLoc();
-  // In a cluster the upper bits of a shared address are the block's rank.
-  return LLVM::LShrOp::create(b, loc, LLVM::AndOp::create(b, loc, address, in.i32(0x3ffff)),
-                              in.i32(4));
-}
-
 namespace tile::lowering {
 /// One `cta.warpgroup_dot`.
 struct WarpgroupProduct {

@@ -19,11 +19,6 @@ using namespace tile;
 using namespace tile::lowering;
 using layout::LinearLayout;
 
-Value Lowering::bufferBase(Value buffer) {
-  return LLVM::IntToPtrOp::create(
-      b, in.getLoc(), LLVM::LLVMPointerType::get(b.getContext(), kShared), getScalar(buffer));
-}
-
 LogicalResult Lowering::lowerSlots(cta::SlotsOp op) {
   int64_t offset = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
   set(op.getResult(), {sharedAddress(offset)});
@@ -36,39 +31,6 @@ LogicalResult Lowering::lowerSlot(cta::SlotOp op) {
   Value skip = LLVM::MulOp::create(b, loc, getScalar(op.getIndex()), in.i32(int32_t(stride)));
   set(op.getResult(), {LLVM::AddOp::create(b, loc, getScalar(op.getSlots()), skip)});
   return success();
-}
-
-Value Lowering::zeroUnknown() {
-  if (!unknownZero) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointAfterValue(tid);
-    unknownZero = in.unknownZero();
-  }
-  return unknownZero;
-}
-
-Value Lowering::policyOf(Operation *op) {
-  auto evict = op->getAttrOfType<EvictionPolicyAttr>(cta::kEvictAttr);
-  if (!evict)
-    return {};
-  if (isa<cta::AsyncCopyOp, cta::RingElementCopyOp>(op))
-    zeroUnknown();
-  return policyOf(evict.getValue());
-}
-
-Value Lowering::policyOf(EvictionPolicy evict) {
-  if (evict == EvictionPolicy::normal || !in.target().has(Feature::CpAsync))
-    return {};
-  Value &policy = evict == EvictionPolicy::evict_first ? evictFirst : evictLast;
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointAfterValue(tid);
-  if (!policy)
-    policy = in.cachePolicy(evict);
-  return policy;
-}
-
-Value Lowering::hiddenBeside(Value policy, Value to) {
-  return policy ? LLVM::XOrOp::create(b, in.getLoc(), to, unknownZero).getResult() : to;
 }
 
 /// The bytes that a copy of a group reads: none, all, or those in front of where the mask ends.

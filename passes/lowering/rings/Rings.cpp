@@ -22,96 +22,12 @@ using layout::LinearLayout;
 // Helpers
 //===----------------------------------------------------------------------===//
 
-Value Lowering::sharedAddress(int64_t byteOffset) {
-  return LLVM::PtrToIntOp::create(b, in.getLoc(), b.getI32Type(), sharedBase(byteOffset));
-}
-
-Value Lowering::plus(Value a, int64_t constant) {
-  if (constant == 0)
-    return a;
-  Value c = a.getType().isInteger(64) ? in.i64(constant) : in.i32(int32_t(constant));
-  return LLVM::AddOp::create(b, in.getLoc(), a, c);
-}
-
-Value Lowering::sameInWarp(Value v) { return in.shuffleIdx(v, in.i32(0)); }
-
-Value Lowering::warpgroup() {
-  if (!warpgroupId) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointAfterValue(tid);
-    warpgroupId = sameInWarp(LLVM::LShrOp::create(b, in.getLoc(), tid, in.i32(7)));
-  }
-  return warpgroupId;
-}
-
-Value Lowering::uniformWarp() {
-  if (!uniformWarpId) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointAfterValue(tid);
-    uniformWarpId = sameInWarp(LLVM::LShrOp::create(b, in.getLoc(), blockTid, in.i32(5)));
-  }
-  return uniformWarpId;
-}
-
-Value Lowering::group() {
-  if (!groupId) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointAfterValue(tid);
-    groupId = sameInWarp(
-        LLVM::LShrOp::create(b, in.getLoc(), blockTid, in.i32(int32_t(llvm::Log2_32(numThreads)))));
-  }
-  return groupId;
-}
-
-/// Of two.
-Value Lowering::otherGroup() { return LLVM::XOrOp::create(b, in.getLoc(), group(), in.i32(1)); }
-
-Value Lowering::clusterRank() {
-  if (!clusterRankId) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointAfterValue(tid);
-    clusterRankId = in.clusterRank();
-  }
-  return clusterRankId;
-}
-
-void Lowering::emitIf(Value condition, llvm::function_ref<void()> body) {
-  Block *then = new Block, *next = new Block;
-  Region *region = b.getInsertionBlock()->getParent();
-  region->push_back(then);
-  region->push_back(next);
-  LLVM::CondBrOp::create(b, in.getLoc(), condition, then, next);
-  enterBlock(then);
-  body();
-  LLVM::BrOp::create(b, in.getLoc(), ValueRange(), next);
-  enterBlock(next);
-}
-
-Value Lowering::isThread(Value thread) {
-  return LLVM::ICmpOp::create(b, in.getLoc(), LLVM::ICmpPredicate::eq, blockTid, thread);
-}
-
 //===----------------------------------------------------------------------===//
 // Rings
 //===----------------------------------------------------------------------===//
 
-/// A variable of the thread, an i32.
-Value Lowering::makeVariable(int32_t init) {
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointAfterValue(tid);
-  Location loc = in.getLoc();
-  Value p = LLVM::AllocaOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()),
-                                   b.getI32Type(), in.i32(1));
-  LLVM::StoreOp::create(b, loc, in.i32(init), p);
-  return p;
-}
-
 Lowering::Cursor Lowering::makeCursor(int32_t parity) {
   return {makeVariable(0), makeVariable(parity)};
-}
-
-Value Lowering::read(Value variable) {
-  return LLVM::LoadOp::create(b, in.getLoc(), b.getI32Type(), variable);
 }
 
 void Lowering::advance(const Ring &ring, const Cursor &cursor, Value condition) {
@@ -291,12 +207,6 @@ LogicalResult Lowering::lowerRingStep(Operation *op, const Ring &ring) {
     releaseSlot(cast<cta::RingReleaseOp>(op), ring);
   }
   return success();
-}
-
-/// Something of what was loaded together from a slot joins `reads`.
-void Lowering::noteRead(Value reads, ValueRange loaded) {
-  Value all = LLVM::OrOp::create(b, in.getLoc(), read(reads), in.wordOf(loaded));
-  LLVM::StoreOp::create(b, in.getLoc(), all, reads);
 }
 
 /// `barrier`, which nobody can arrive at before what the thread has read of the slot has come. An

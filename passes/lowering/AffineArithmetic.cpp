@@ -1,43 +1,15 @@
-//===- Affine.cpp - indices as base + constant ----------------------------===//
+//===- AffineArithmetic.cpp - sums and multiples of base + constant -------===//
 //
-// The registers of a thread hold elements whose indices differ by constants.
-// Each integer value that the lowering emits may be remembered as
-// `base + offset`; sums and constant multiples of such values share one
-// emitted base. The values themselves stay exact (two's complement addition is
-// associative); only addresses rely on the base not wrapping before the
-// constant is added, as every index that stays within a buffer does.
+// Arithmetic of integers that are known to be others and a constant (core/Affine.cpp): sums and
+// constant multiples of them share one emitted base.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/Comparisons.h"
+#include "passes/lowering/Lowering.h"
 
 using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
-
-Lowering::Affine Lowering::affine(Value v) const {
-  auto it = affines.find(v);
-  return it == affines.end() ? Affine{v, 0} : it->second;
-}
-
-void Lowering::enterBlock(Block *block) {
-  sums.clear();
-  b.setInsertionPointToEnd(block);
-}
-
-Value Lowering::materialize(Affine a, Type type) {
-  if (a.base && a.offset == 0)
-    return a.base;
-  // No key of a product or of a sum of two values has an empty second place.
-  auto key = std::make_tuple(a.base, Value(), a.offset);
-  if (Value known = a.base ? sums.lookup(key) : Value())
-    return known;
-  Value c = in.constant(type, b.getIntegerAttr(type, APInt(bitWidth(type), a.offset, true, true)));
-  Value v = a.base ? LLVM::AddOp::create(b, in.getLoc(), a.base, c).getResult() : c;
-  affines[v] = a;
-  if (a.base)
-    sums[key] = v;
-  return v;
-}
 
 /// A wider position: its base is widened, once for all registers.
 Value Lowering::tryWider(Operation *op, Value v) {
@@ -46,7 +18,7 @@ Value Lowering::tryWider(Operation *op, Value v) {
       !isPosition(op->getOperand(0)))
     return {};
   Type type = b.getI64Type();
-  Value &wide = sums[std::make_tuple(x.base, Value(), INT64_MIN)];
+  Value &wide = shared(x.base, Value(), INT64_MIN);
   if (!wide)
     wide = LLVM::SExtOp::create(b, in.getLoc(), type, x.base);
   return materialize({wide, x.offset}, type);
@@ -68,19 +40,18 @@ Value Lowering::tryAffine(Operation *op, ValueRange operands) {
   if (!x.offset && !y.offset && x.base && y.base && !isa<arith::AddIOp>(op))
     return {};
   auto wrap = [&](int64_t v) { return bits == 32 ? int64_t(int32_t(v)) : v; };
-  auto shared = [&](Value p, Value q, int64_t tag, auto build) {
-    Value &slot = sums[std::make_tuple(p, q, tag)];
+  auto once = [&](Value p, Value q, int64_t how, auto build) {
+    Value &slot = shared(p, q, how);
     if (!slot)
       slot = build();
     return slot;
   };
   Location loc = in.getLoc();
   if (isa<arith::AddIOp>(op)) {
-    Value base =
-        x.base && y.base
-            ? shared(x.base, y.base, INT64_MIN,
-                     [&]() -> Value { return LLVM::AddOp::create(b, loc, x.base, y.base); })
-            : (x.base ? x.base : y.base);
+    Value base = x.base && y.base
+                     ? once(x.base, y.base, INT64_MIN,
+                            [&]() -> Value { return LLVM::AddOp::create(b, loc, x.base, y.base); })
+                     : (x.base ? x.base : y.base);
     return materialize({base, wrap(int64_t(uint64_t(x.offset) + uint64_t(y.offset)))}, type);
   }
   if (isa<arith::SubIOp>(op)) {
@@ -106,7 +77,7 @@ Value Lowering::tryAffine(Operation *op, ValueRange operands) {
     return materialize({Value(), wrap(int64_t(uint64_t(x.offset) * uint64_t(factor)))}, type);
   if (!x.offset || factor == INT64_MIN) // which is the tag of sums
     return {};
-  Value base = shared(x.base, x.base, factor, [&]() -> Value {
+  Value base = once(x.base, x.base, factor, [&]() -> Value {
     Value k = in.constant(type, b.getIntegerAttr(type, APInt(bits, factor, true, true)));
     return LLVM::MulOp::create(b, loc, x.base, k);
   });
