@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Printing.h"
 #include "passes/lowering/Lowering.h"
+#include "passes/lowering/core/SharedAccess.h"
 #include "passes/memory/Scratch.h"
 
 using namespace mlir;
@@ -66,7 +67,7 @@ LogicalResult Lowering::lowerPrint(PrintOp op) {
   for (Value operand : op.getOperands_()) {
     bases.push_back(isa<RankedTensorType>(operand.getType()) ? sharedBase(offset) : Value());
     if (bases.back())
-      writeRowMajor(operand, bases.back(), kMaxPrinted);
+      writeRowMajor(*this, operand, bases.back(), kMaxPrinted);
     offset += printedBytes(operand);
   }
   if (scratch)

@@ -1,6 +1,7 @@
 //===- GatherHistogram.cpp - gather, histogram, foreign and scalar functions ===//
 #include "passes/facts/Speech.h"
 #include "passes/lowering/Lowering.h"
+#include "passes/lowering/core/SharedAccess.h"
 #include "passes/memory/Scratch.h"
 
 using namespace mlir;
@@ -12,23 +13,6 @@ using layout::LinearLayout;
 //===----------------------------------------------------------------------===//
 // Through shared memory
 //===----------------------------------------------------------------------===//
-
-void Lowering::writeRowMajor(Value value, Value base, int64_t limit) {
-  auto block = cast<RankedTensorType>(value.getType());
-  const LinearLayout &layout = cta::getLayout(block);
-  unsigned bytes = std::max(getElementBytes(block.getElementType()), 1u);
-  Value owner = ownerPredicate(layout);
-  Location loc = in.getLoc();
-  for (auto [r, v] : llvm::enumerate(get(value))) {
-    Value index = elementIndex(layout, int32_t(r), block.getShape());
-    Value predicate = owner;
-    if (block.getNumElements() > limit)
-      predicate = andB(owner, LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, index,
-                                                   in.i32(int32_t(limit))));
-    Value byte = LLVM::MulOp::create(b, loc, index, in.i32(int32_t(bytes)));
-    in.storeShared(sharedAt(base, byte), {toMemory(v)}, predicate);
-  }
-}
 
 /// An index of any width as i32.
 static Value narrowIndex(OpBuilder &b, Location loc, Value index) {
@@ -47,7 +31,7 @@ LogicalResult Lowering::lowerGather(GatherOp op) {
     return op.emitOpError("has no scratch memory");
   auto src = cast<RankedTensorType>(op.getSrc().getType());
   Value base = sharedBase(scratch.getInt());
-  writeRowMajor(op.getSrc(), base, src.getNumElements());
+  writeRowMajor(*this, op.getSrc(), base, src.getNumElements());
   in.barrier();
 
   // The source is [outer, length, inner]; all of them powers of two.

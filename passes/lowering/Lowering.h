@@ -11,38 +11,17 @@
 #define TILE_PASSES_LOWERING_LOWERING_H
 
 #include "passes/lowering/core/Coordinates.h"
-#include "passes/lowering/core/Core.h"
+#include "passes/lowering/core/SharedAccess.h"
 
 namespace tile {
 struct MatrixInstruction;
 }
 namespace tile::layout {
-struct MatrixAccess;
-struct SharedLayout;
 struct ShufflePlan;
 struct WordShuffles;
 } // namespace tile::layout
 
 namespace tile::lowering {
-
-/// A block in shared memory on its way into registers.
-struct SharedBlock {
-  /// What one instruction brings, and the register of `addresses` that says from
-  /// where.
-  struct Group {
-    unsigned address;
-    llvm::SmallVector<int32_t, 8> registers;
-  };
-  mlir::Type type;
-  mlir::Value base;
-  layout::LinearLayout addresses; ///< offsets of whoever points
-  unsigned numMatrices = 0;       ///< of one instruction; 0: by vectors
-  bool isTransposed = false;
-  llvm::SmallVector<Group> groups;
-  llvm::SmallVector<unsigned> groupOf; ///< each register's
-  Registers registers;                 ///< null until they are loaded
-  mlir::Value reads;                   ///< `Ring::reads` of the ring whose slot it is, or null
-};
 
 class Lowering : public Core {
 public:
@@ -117,19 +96,6 @@ private:
   mlir::Value widenOperand(mlir::Value x, mlir::Type from, mlir::Type to);
   mlir::LogicalResult lowerConvert(cta::ConvertLayoutOp op); // Convert.cpp
   mlir::LogicalResult exchange(cta::ConvertLayoutOp op);     // SharedAccess.cpp
-  /// Registers of threads that hold a block by `holders` to and from shared
-  /// memory, where it lies as `shared` says; by matrices if these are given.
-  void storeBlockShared(const Registers &regs, const layout::LinearLayout &holders,
-                        const layout::SharedLayout &shared, const layout::MatrixAccess *matrices,
-                        mlir::Value base);
-  /// A block that threads find in shared memory at `offsets` from `base`, by
-  /// vectors of at most 2^maxVectorLog2 elements or by matrices.
-  SharedBlock makeSharedBlock(mlir::Type type, const layout::LinearLayout &offsets,
-                              unsigned maxVectorLog2, const layout::MatrixAccess *matrices,
-                              mlir::Value base);
-  /// Loads register `reg`, with those that the same instruction brings.
-  void loadInto(SharedBlock &block, unsigned reg);
-  Registers loadAll(SharedBlock &block);
   mlir::LogicalResult lowerPin(cta::PinOp op);
   Registers shuffleBlock(Registers regs, const layout::ShufflePlan &plan);
   Registers shuffleWords(const Registers &regs, const layout::WordShuffles &shuffles);
@@ -196,22 +162,12 @@ private:
   Registers buffersOf(const Ring &ring, const Cursor &cursor, mlir::TypeRange types);
   llvm::SmallVector<mlir::Value, 4> fieldsOf(const Ring &ring, const Cursor &cursor,
                                              mlir::TypeRange types);
-  cta::MapAttr mapAttr(mlir::Value map);
-  void forEachBox(cta::MapAttr map, const layout::LinearLayout &image, unsigned bytes,
-                  llvm::ArrayRef<int32_t> dims,
-                  llvm::function_ref<void(llvm::ArrayRef<int64_t>, int64_t)> body);
-  /// Writes registers to shared memory: `offsets` maps positions to elements from
-  /// byte `start` on.
-  void writeShared(const Registers &regs, const layout::LinearLayout &offsets, mlir::Value base);
   mlir::Value spentResult(cta::WarpgroupDotOp op);
 
   /// Runs a combiner block on scalars: n accumulated values, then n new ones. What it asserts and
   /// prints, the threads say in which `speaks` is set, or all if it is null.
   mlir::FailureOr<Registers> combine(mlir::Block &block, mlir::ValueRange lhs, mlir::ValueRange rhs,
                                      mlir::Value speaks);
-
-  /// Writes a block to shared memory, row by row; its first `limit` elements.
-  void writeRowMajor(mlir::Value block, mlir::Value base, int64_t limit);
 
   mlir::Value tryWider(mlir::Operation *op, mlir::Value v);
   mlir::Value tryAffine(mlir::Operation *op, mlir::ValueRange operands);

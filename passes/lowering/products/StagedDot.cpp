@@ -74,7 +74,7 @@ void StagedLowering::write(Operand &operand, Value value, const LinearLayout &re
   operand.base = l.sharedBase(offset);
   const LinearLayout &holders = cta::getLayout(value.getType());
   SharedLayout shared = optimalSwizzle(holders, readers, bitWidth(operand.memory) / 8);
-  l.storeBlockShared(l.get(value), holders, shared, nullptr, operand.base);
+  storeBlock(l, l.get(value), holders, shared, nullptr, operand.base);
 
   unsigned stepBits = log2Exact(uint64_t(depth) / step);
   unsigned kept = unsigned(readers.inSizeLog2(Dim::reg())) - stepBits;

@@ -11,7 +11,6 @@
 #include "passes/facts/ProductForms.h"
 #include "passes/facts/Registers.h"
 #include "passes/lowering/Lowering.h"
-#include "passes/lowering/products/ProductsInFlight.h"
 #include "passes/memory/Scratch.h"
 
 using namespace mlir;
@@ -367,7 +366,7 @@ LogicalResult Lowering::lowerWarpgroupWait(cta::WarpgroupWaitOp op) {
   bool isHalf = acc.front().getType().isF16();
   Registers words = isHalf ? Registers(in.pack(acc, 32)) : acc;
   unsigned behind = issuedBehind(op);
-  words = Registers(behind ? waitForProducts(in, words, behind) : in.wgmmaWait(words));
+  words = Registers(behind ? in.wgmmaWaitBehind(words, behind) : in.wgmmaWait(words));
   if (isHalf)
     words = Registers(in.unpack(words, acc.front().getType(), unsigned(acc.size())));
   set(op.getResult(), std::move(words));

@@ -114,7 +114,7 @@ LogicalResult Lowering::lowerRead(cta::ReadOp op) {
   if (isForProducts(op))
     sharedBlocks[op.getResult()] = std::move(block);
   else
-    set(op.getResult(), loadAll(block));
+    set(op.getResult(), loadAll(*this, block));
   return success();
 }
 
@@ -132,6 +132,6 @@ Value Lowering::element(Value v, unsigned reg) {
   auto it = sharedBlocks.find(v);
   if (it == sharedBlocks.end())
     return get(v)[reg];
-  loadInto(it->second, reg);
+  loadInto(*this, it->second, reg);
   return it->second.registers[reg];
 }

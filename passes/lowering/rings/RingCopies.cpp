@@ -7,6 +7,7 @@
 #include "ir/Kernel.h"
 #include "ir/layout/Swizzle.h"
 #include "passes/lowering/Lowering.h"
+#include "passes/lowering/core/TensorBoxes.h"
 
 using namespace mlir;
 using namespace tile;
@@ -79,40 +80,8 @@ LogicalResult Lowering::lowerRingFill(cta::RingFillOp op) {
   int64_t begin = buffersInSlot(ring, buffers)[op.getBuffer()];
   in.barrier(); // nobody reads any more what was there
   for (unsigned slot = 0; slot < ring.stages; ++slot)
-    writeShared(get(op.getValue()), offsets, sharedBase(begin + slot * ring.slotBytes));
+    writeElements(*this, get(op.getValue()), offsets, sharedBase(begin + slot * ring.slotBytes));
   in.fenceProxyAsync();
   in.barrier();
   return success();
-}
-
-cta::MapAttr Lowering::mapAttr(Value map) {
-  unsigned index = cast<BlockArgument>(map).getArgNumber();
-  return kernel.getArgAttrOfType<cta::MapAttr>(index, cta::kTensorMapAttr);
-}
-
-/// Calls `body` with the coordinates (map order, relative to the tile) and the
-/// byte offset in shared memory of every box that one copy moves.
-void Lowering::forEachBox(cta::MapAttr map, const LinearLayout &image, unsigned bytes,
-                          ArrayRef<int32_t> dims,
-                          llvm::function_ref<void(ArrayRef<int64_t>, int64_t)> body) {
-  LinearLayout offsets = image.invert();
-  SmallVector<int64_t> at(dims.size(), 0), sizes;
-  for (int32_t dim : dims)
-    sizes.push_back(dim < 0 ? 1 : image.outSize(Dim::dim(dim)));
-  while (true) {
-    layout::Position position;
-    for (auto [dim, coordinate] : llvm::zip(dims, at))
-      if (dim >= 0)
-        position.push_back({Dim::dim(dim), int32_t(coordinate)});
-    body(at, int64_t(offsets.apply(position).front().second) * bytes);
-    unsigned i = 0; // odometer
-    for (; i < at.size(); ++i) {
-      at[i] += map.getBox()[i];
-      if (at[i] < sizes[i])
-        break;
-      at[i] = 0;
-    }
-    if (i == at.size())
-      return;
-  }
 }

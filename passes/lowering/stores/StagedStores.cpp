@@ -7,6 +7,7 @@
 #include "ir/layout/Hopper.h"
 #include "ir/layout/MatrixAccess.h"
 #include "passes/lowering/Lowering.h"
+#include "passes/lowering/core/TensorBoxes.h"
 #include "passes/memory/Costs.h"
 #include "passes/memory/JoinedStores.h"
 #include "passes/memory/Scratch.h"
@@ -17,72 +18,10 @@ using namespace tile::lowering;
 using layout::Dim;
 using layout::LinearLayout;
 
-/// A layout of addresses for stmatrix.x4, if the block can be stored so: pairs
-/// of registers are words, four words of a thread belong to four 8x8 tiles whose
-/// rows of 16 bytes stay together in `offsets`. Lane 8i + r of the result has the
-/// start of row r of tile i.
-static std::optional<LinearLayout> matrixAddresses(const LinearLayout &offsets, unsigned bytes) {
-  ArrayRef<uint64_t> reg = offsets.rows(Dim::reg()), lane = offsets.rows(Dim::lane()),
-                     warp = offsets.rows(Dim::warp());
-  if (bytes != 2 || reg.size() < 3 || lane.size() != 5 || reg[0] != 1 || lane[0] != 2 ||
-      lane[1] != 4)
-    return std::nullopt;
-  SmallVector<uint64_t, 16> rows(reg.drop_front(3));
-  rows.append({lane[2], lane[3], lane[4], reg[1], reg[2]});
-  llvm::append_range(rows, warp);
-  for (uint64_t row : rows)
-    if (row & 7)
-      return std::nullopt;
-  if (llvm::is_contained(lane, 0) || llvm::is_contained(warp, 0)) // copies
-    return std::nullopt;
-  return LinearLayout::fromRows(
-      {{Dim::reg(), 1 << (reg.size() - 3)}, {Dim::lane(), 32}, {Dim::warp(), 1 << warp.size()}},
-      offsets.outs(), rows);
-}
-
-/// By matrices only what no two threads hold.
-static layout::SharedWrite planOf(const LinearLayout &holders, const LinearLayout &image,
-                                  unsigned bytes, const Target &target) {
-  return layout::planWrite(holders, image, bytes,
-                           target.has(Feature::Stmatrix) && holders.isInjective());
-}
-
-Cost lowering::stageCost(const LinearLayout &holders, const LinearLayout &image, Type element,
-                         const Target &target) {
-  layout::SharedWrite plan = planOf(holders, image, std::max(getElementBytes(element), 1u), target);
-  return {double(plan.instructions), double(plan.wavefronts), tuningOf(target).exchangeCycles};
-}
-
-/// Of threads that hold copies, one writes.
-void Lowering::writeShared(const Registers &regs, const LinearLayout &offsets, Value base) {
-  unsigned bits = bitWidth(regs.front().getType()), bytes = std::max(bits / 8, 1u);
-  if (auto addresses = matrixAddresses(offsets, bytes);
-      addresses && in.target().has(Feature::Stmatrix)) {
-    Registers words = in.pack(regs, 32);
-    for (unsigned i = 0; i < words.size(); i += 4)
-      in.storeMatrix(exchangeAddress(*addresses, i / 4, base, bytes),
-                     ValueRange(words).slice(i, 4));
-    return;
-  }
-  auto inPlace =
-      LinearLayout::identity1D(offsets.outSize(Dim::offset()), Dim::offset(), Dim::offset());
-  if (auto plan = planOf(offsets, inPlace, bytes, in.target()); plan.matrices)
-    return storeBlockShared(regs, offsets, {inPlace, 0, 0}, &*plan.matrices, base);
-  layout::VectorAccess access =
-      layout::widestVector(offsets, Dim::offset(), llvm::Log2_32(16 / bytes));
-  Value writer = writerPredicate(offsets, 0);
-  for (int32_t first : access.firstRegisters) {
-    SmallVector<Value> group;
-    for (unsigned k = 0; k < (1u << access.log2()); ++k)
-      group.push_back(toMemory(regs[access.registerAt(first, k)]));
-    in.storeShared(exchangeAddress(offsets, first, base, bytes), group, writer);
-  }
-}
-
 LogicalResult Lowering::lowerStage(cta::StageOp op) {
   int64_t offset = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
-  writeShared(
-      get(op.getSrc()),
+  writeElements(
+      *this, get(op.getSrc()),
       layout::offsetsOf(cta::getLayout(op.getSrc().getType()), op.getType().getLinearLayout()),
       sharedBase(offset));
   if (!meetsLater(op)) {
@@ -95,10 +34,10 @@ LogicalResult Lowering::lowerStage(cta::StageOp op) {
 }
 
 LogicalResult Lowering::lowerFill(cta::FillOp op) {
-  writeShared(get(op.getSrc()),
-              layout::offsetsOf(cta::getLayout(op.getSrc().getType()),
-                                op.getBuffer().getType().getLinearLayout()),
-              bufferBase(op.getBuffer()));
+  writeElements(*this, get(op.getSrc()),
+                layout::offsetsOf(cta::getLayout(op.getSrc().getType()),
+                                  op.getBuffer().getType().getLinearLayout()),
+                bufferBase(op.getBuffer()));
   if (!meetsLater(op)) {
     in.fenceProxyAsync();
     in.barrier();
@@ -202,7 +141,7 @@ StoreLowering::StoreLowering(Lowering &l, cta::TmaStoreOp op, int parts)
       bytes(getElementBytes(getElementType(op.getValue().getType()))),
       groups(l.numThreads / kWarpgroupThreads) {
   apart = op.getDims().front() == 1 && sharesRowsOut(from, groups) &&
-          l.mapAttr(op.getMap()).getBox()[1] == 64;
+          mapAttr(op.getMap()).getBox()[1] == 64;
   unsigned threads = apart ? kWarpgroupThreads : l.numThreads;
   Value number = LLVM::AndOp::create(b, op.getLoc(), l.tid, in.i32(int32_t(threads - 1)));
   leads = LLVM::ICmpOp::create(b, op.getLoc(), LLVM::ICmpPredicate::eq, number, in.i32(0));
@@ -248,7 +187,7 @@ void StoreLowering::stage(int part, int64_t buffer) {
   for (auto [reg, its] : llvm::zip_equal(l.get(op.getValue()), cut.parts))
     if (its == part)
       regs.push_back(reg);
-  l.writeShared(regs, cut.offsets, l.sharedBase(buffer));
+  writeElements(l, regs, cut.offsets, l.sharedBase(buffer));
   in.fenceProxyAsync();
   if (part > 0) // so that the next part may overwrite the one before
     l.emitIf(leads, [&] { in.bulkWaitRead(); });
@@ -270,8 +209,8 @@ void StoreLowering::copyBoxes(int part, int64_t buffer) {
     source = LLVM::AddOp::create(b, loc, source, skip);
     starts[1] = LLVM::AddOp::create(b, loc, starts[1], row);
   }
-  cta::MapAttr map = l.mapAttr(op.getMap());
-  l.forEachBox(map, image, bytes, op.getDims(), [&](ArrayRef<int64_t> at, int64_t offset) {
+  cta::MapAttr map = mapAttr(op.getMap());
+  forEachBox(map, image, bytes, op.getDims(), [&](ArrayRef<int64_t> at, int64_t offset) {
     if ((apart && at[1] / 64 % groups != 0) || offset / partBytes != part)
       return;
     SmallVector<Value> coordinates;

@@ -1,7 +1,5 @@
-//===- SharedAccess.cpp - blocks in and out of shared memory --------------===//
+//===- Exchange.cpp - conversions through shared memory -------------------===//
 //
-// A block that lies in shared memory under some arrangement is read and written
-// by vectors, or by 8 x 8 matrices where its layout allows; the plan says which.
 // A large block is exchanged part by part through a smaller buffer, where both
 // layouts have register bits in common.
 //
@@ -84,99 +82,6 @@ static unsigned wholeRegister(unsigned reg, unsigned part, ArrayRef<int> bits) {
 }
 
 //===----------------------------------------------------------------------===//
-// Accesses
-//===----------------------------------------------------------------------===//
-
-void Lowering::storeBlockShared(const Registers &regs, const LinearLayout &holders,
-                                const SharedLayout &shared, const MatrixAccess *matrices,
-                                Value base) {
-  unsigned bytes = bitWidth(regs.front().getType()) / 8;
-  if (matrices) {
-    for (auto [group, first] : llvm::enumerate(matrices->firstRegisters)) {
-      Registers elements;
-      for (unsigned m = 0; m < matrices->numMatrices(); ++m)
-        for (unsigned e = 0; e < 4 / bytes; ++e)
-          elements.push_back(regs[matrices->registerAt(first, m, e)]);
-      in.storeMatrices(exchangeAddress(matrices->addresses, group, base, bytes),
-                       in.pack(elements, 32), matrices->transposed);
-    }
-    return;
-  }
-  LinearLayout offsets = offsetsOf(holders, shared.layout);
-  VectorAccess writes = widestVector(offsets, Dim::offset(), shared.writeVectorLog2);
-  Value writer = writerPredicate(holders, 0);
-  llvm::SmallDenseSet<uint64_t> written; // registers may hold copies
-  for (int32_t first : writes.firstRegisters) {
-    uint64_t offset = 0;
-    for (auto [bit, row] : llvm::enumerate(offsets.rows(Dim::reg())))
-      if (first >> bit & 1)
-        offset ^= row;
-    if (!written.insert(offset).second)
-      continue;
-    SmallVector<Value> group;
-    for (unsigned k = 0; k < (1u << writes.log2()); ++k)
-      group.push_back(regs[writes.registerAt(first, k)]);
-    in.storeShared(exchangeAddress(offsets, first, base, bytes), group, writer);
-  }
-}
-
-SharedBlock Lowering::makeSharedBlock(Type type, const LinearLayout &offsets,
-                                      unsigned maxVectorLog2, const MatrixAccess *matrices,
-                                      Value base) {
-  SharedBlock block{type, base, offsets, matrices ? matrices->numMatrices() : 0, false, {},
-                    {},   {},   {}};
-  auto addGroup = [&](unsigned addressRegister, ArrayRef<int32_t> registers) {
-    for (int32_t r : registers)
-      block.groupOf[r] = unsigned(block.groups.size());
-    block.groups.push_back({addressRegister, SmallVector<int32_t, 8>(registers)});
-  };
-  block.registers.resize(offsets.inSize(Dim::reg()));
-  block.groupOf.resize(block.registers.size());
-  SmallVector<int32_t, 16> group;
-  if (matrices) {
-    block.addresses = matrices->addresses;
-    block.isTransposed = matrices->transposed;
-    for (auto [index, first] : llvm::enumerate(matrices->firstRegisters)) {
-      group.clear();
-      for (unsigned m = 0; m < matrices->numMatrices(); ++m)
-        for (unsigned e = 0; e < 4 / (bitWidth(type) / 8); ++e)
-          group.push_back(matrices->registerAt(first, m, e));
-      addGroup(unsigned(index), group);
-    }
-    return block;
-  }
-  VectorAccess reads = widestVector(offsets, Dim::offset(), maxVectorLog2);
-  for (int32_t first : reads.firstRegisters) {
-    group.clear();
-    for (unsigned k = 0; k < 1u << reads.log2(); ++k)
-      group.push_back(reads.registerAt(first, k));
-    addGroup(unsigned(first), group);
-  }
-  return block;
-}
-
-void Lowering::loadInto(SharedBlock &block, unsigned reg) {
-  if (block.registers[reg])
-    return;
-  const SharedBlock::Group &group = block.groups[block.groupOf[reg]];
-  Value at = exchangeAddress(block.addresses, group.address, block.base, bitWidth(block.type) / 8);
-  SmallVector<Value> elements =
-      block.numMatrices ? in.unpack(in.loadMatrices(at, block.numMatrices, block.isTransposed),
-                                    block.type, group.registers.size())
-                        : in.loadShared(block.type, group.registers.size(), at);
-  for (auto [r, v] : llvm::zip_equal(group.registers, elements))
-    block.registers[r] = v;
-  if (block.reads)
-    noteRead(block.reads, elements);
-}
-
-Registers Lowering::loadAll(SharedBlock &block) {
-  for (const SharedBlock::Group &group : block.groups)
-    loadInto(block, unsigned(group.registers.front()));
-  return block.registers;
-}
-
-//===----------------------------------------------------------------------===//
 // Exchanges
 //===----------------------------------------------------------------------===//
 
@@ -207,11 +112,11 @@ LogicalResult Lowering::exchange(cta::ConvertLayoutOp op) {
       some.push_back(src[wholeRegister(r, part, parts.fromBits)]);
     if (part)
       in.barrier(); // the part before has been read
-    storeBlockShared(some, parts.from, plan.shared, chosen(plan.write), base);
+    storeBlock(*this, some, parts.from, plan.shared, chosen(plan.write), base);
     in.barrier();
     SharedBlock block = makeSharedBlock(memory, offsetsOf(parts.to, plan.shared.layout),
                                         plan.shared.readVectorLog2, chosen(plan.read), base);
-    some = loadAll(block);
+    some = loadAll(*this, block);
     for (auto [r, v] : llvm::enumerate(some))
       result[wholeRegister(r, part, parts.toBits)] = fromMemory(v, type);
   }
