@@ -1,5 +1,6 @@
 //===- Elementwise.cpp - arithmetic, one register at a time ---------------===//
 #include "mlir/IR/Matchers.h"
+#include "passes/lowering/Casts.h"
 #include "passes/lowering/Comparisons.h"
 #include "passes/lowering/Lowering.h"
 #include <map>
@@ -72,7 +73,7 @@ LogicalResult Lowering::lowerElementwise(Operation *op) {
 Value Lowering::emitScalar(Operation *op, ValueRange operands) {
   if (Value v = emitArith(op, operands))
     return v;
-  if (Value v = emitCast(op, operands))
+  if (Value v = Casts(*this).emit(op, operands))
     return v;
   return emitMath(op, operands);
 }

@@ -240,8 +240,7 @@ LogicalResult Lowering::lowerOp(Operation *op) {
     return lowerCtaOp(op);
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<func::ReturnOp>([&](auto) {
-        if (storesByTma) // shared memory must outlive the copies from it
-          in.bulkWaitRead();
+        stores.finish();
         LLVM::ReturnOp::create(b, op->getLoc(), ValueRange());
         return success();
       })
@@ -282,7 +281,7 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<ExternElementwiseOp>([&](auto o) { return lowerExtern(o); })
       .Case<ReduceOp>([&](auto o) { return lowerReduce(o); })
       .Case<ScanOp>([&](auto o) { return lowerScan(o); })
-      .Case<DotOp>([&](auto o) { return lowerDot(o); })
+      .Case<DotOp>([&](auto o) { return products.lower(o); })
       .Case<BarrierOp>([&](auto) {
         in.barrier();
         return success();
@@ -300,22 +299,22 @@ LogicalResult Lowering::lowerCtaOp(Operation *op) {
         set(o.getResult(), {in.anyInWarp(any)});
         return success();
       })
-      .Case<cta::RingOp>([&](auto o) { return lowerRing(o); })
-      .Case<cta::RingAcquireOp, cta::RingCopyOp, cta::RingBulkCopyOp, cta::RingElementCopyOp,
-            cta::RingCommitOp, cta::RingWaitOp, cta::RingReleaseOp, cta::RingAdvanceOp>(
-          [&](auto o) { return lowerRingStep(op, rings.find(o.getRing())->second); })
-      .Case<cta::RingFillOp>([&](auto o) { return lowerRingFill(o); })
-      .Case<cta::SlotsOp>([&](auto o) { return lowerSlots(o); })
-      .Case<cta::SlotOp>([&](auto o) { return lowerSlot(o); })
-      .Case<cta::AsyncCopyOp>([&](auto o) { return lowerAsyncCopy(o); })
-      .Case<cta::AsyncCommitOp>([&](auto) {
-        in.copyAsyncCommit();
+      .Case<cta::RingOp, cta::RingAcquireOp, cta::RingCopyOp, cta::RingBulkCopyOp,
+            cta::RingElementCopyOp, cta::RingCommitOp, cta::RingWaitOp, cta::RingReleaseOp,
+            cta::RingAdvanceOp, cta::RingFillOp>([&](auto o) {
+        rings.lower(o);
         return success();
       })
-      .Case<cta::AsyncWaitOp>([&](auto o) { return lowerAsyncWait(o); })
-      .Case<cta::ReadOp>([&](auto o) { return lowerRead(o); })
-      .Case<cta::RolesOp>([&](auto o) { return lowerRoles(o); })
-      .Case<cta::SingleOp>([&](auto o) { return lowerSingle(o); })
+      .Case<cta::SlotsOp, cta::SlotOp, cta::AsyncCopyOp, cta::AsyncCommitOp, cta::AsyncWaitOp>(
+          [&](auto o) {
+            copies.lower(o);
+            return success();
+          })
+      .Case<cta::ReadOp>([&](auto o) {
+        reads.lower(o);
+        return success();
+      })
+      .Case<cta::RolesOp, cta::SingleOp>([&](auto o) { return roles.lower(o); })
       .Case<cta::PrefetchOp>([&](auto o) {
         in.prefetchBulk(getScalar(o.getPtr()), getScalar(o.getBytes()));
         return success();
@@ -324,13 +323,18 @@ LogicalResult Lowering::lowerCtaOp(Operation *op) {
         set(o.getResult(), {group()});
         return success();
       })
-      .Case<cta::TurnBeginOp>([&](auto o) { return lowerTurnBegin(o); })
-      .Case<cta::TurnEndOp>([&](auto o) { return lowerTurnEnd(o); })
-      .Case<cta::StageOp>([&](auto o) { return lowerStage(o); })
-      .Case<cta::FillOp>([&](auto o) { return lowerFill(o); })
-      .Case<cta::TmaStoreOp>([&](auto o) { return lowerTmaStore(o); })
-      .Case<cta::WarpgroupWaitOp>([&](auto o) { return lowerWarpgroupWait(o); })
-      .Case<cta::WarpgroupDotOp>([&](auto o) { return lowerWarpgroupDot(o); })
+      .Case<cta::TurnBeginOp, cta::TurnEndOp>([&](auto o) {
+        turns.lower(o);
+        return success();
+      })
+      .Case<cta::StageOp, cta::FillOp, cta::TmaStoreOp>([&](auto o) {
+        stores.lower(o);
+        return success();
+      })
+      .Case<cta::WarpgroupDotOp, cta::WarpgroupWaitOp>([&](auto o) {
+        warpgroupProducts.lower(o);
+        return success();
+      })
       .Case<cta::PinOp>([&](auto o) { return lowerPin(o); })
       .Case<cta::ClusterBarrierOp>([&](auto) {
         in.clusterBarrier();

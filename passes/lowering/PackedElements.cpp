@@ -11,6 +11,7 @@
 #include "ir/Algebra.h"
 #include "ir/Attributes.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/lowering/Casts.h"
 #include "passes/lowering/Lowering.h"
 
 using namespace mlir;
@@ -302,8 +303,8 @@ std::optional<Registers> Lowering::widenPairs(ArrayRef<Value> elements, bool isE
   Registers regs;
   for (Value pair : pairs) {
     auto [first, second] = in.fp8x2ToF16(pair, isE4M3);
-    regs.push_back(emitFpCast(first, to, Rounding::rtne));
-    regs.push_back(emitFpCast(second, to, Rounding::rtne));
+    regs.push_back(Casts(*this).emitFpCast(first, to, Rounding::rtne));
+    regs.push_back(Casts(*this).emitFpCast(second, to, Rounding::rtne));
   }
   return regs;
 }
@@ -314,8 +315,8 @@ Registers Lowering::narrowPairs(ArrayRef<Value> elements, bool isE4M3) {
   auto bytes = VectorType::get({2}, b.getI8Type());
   Registers regs;
   for (size_t r = 0; r < elements.size(); r += 2) {
-    Value first = emitFpCast(elements[r], b.getF32Type(), Rounding::rtne);
-    Value second = emitFpCast(elements[r + 1], b.getF32Type(), Rounding::rtne);
+    Value first = Casts(*this).emitFpCast(elements[r], b.getF32Type(), Rounding::rtne);
+    Value second = Casts(*this).emitFpCast(elements[r + 1], b.getF32Type(), Rounding::rtne);
     Value pair = LLVM::BitcastOp::create(b, loc, bytes, in.f32x2ToFp8(first, second, isE4M3));
     for (int32_t e : {0, 1})
       regs.push_back(LLVM::ExtractElementOp::create(b, loc, pair, in.i32(e)));

@@ -108,8 +108,8 @@ LogicalResult Lowering::lowerMovement(Operation *op) {
   });
   if (llvm::any_of(map, [](int from) { return from < 0; }))
     return op->emitOpError("operand and result layouts disagree on lanes or warps");
-  if (!isJoin && isShared(op->getOperand(0))) {
-    renamedShared[op->getResult(0)] = std::move(map);
+  if (!isJoin && reads.isShared(op->getOperand(0))) {
+    reads.rename(op->getResult(0), std::move(map));
     return success();
   }
   Registers regs;

@@ -1,14 +1,9 @@
 //===- StagedStores.cpp - blocks to shared memory, and from there by TMA --===//
-//
-// Registers are written where a swizzled tile has them, in parts where the staging
-// area is smaller than the block; copies take what is there to global memory.
-//
-//===----------------------------------------------------------------------===//
+#include "passes/lowering/stores/StagedStores.h"
 #include "ir/layout/Hopper.h"
-#include "ir/layout/MatrixAccess.h"
-#include "passes/lowering/Lowering.h"
+#include "ir/layout/Swizzle.h"
+#include "passes/lowering/core/SharedAccess.h"
 #include "passes/lowering/core/TensorBoxes.h"
-#include "passes/memory/Costs.h"
 #include "passes/memory/JoinedStores.h"
 #include "passes/memory/Scratch.h"
 
@@ -18,31 +13,29 @@ using namespace tile::lowering;
 using layout::Dim;
 using layout::LinearLayout;
 
-LogicalResult Lowering::lowerStage(cta::StageOp op) {
+void StagedStores::lower(cta::StageOp op) {
   int64_t offset = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
   writeElements(
-      *this, get(op.getSrc()),
+      core, core.get(op.getSrc()),
       layout::offsetsOf(cta::getLayout(op.getSrc().getType()), op.getType().getLinearLayout()),
-      sharedBase(offset));
+      core.sharedBase(offset));
   if (!meetsLater(op)) {
     if (readersOfWritten(op) != OperandReaders::Threads)
       in.fenceProxyAsync();
     in.barrier();
   }
-  set(op.getResult(), {sharedAddress(offset)});
-  return success();
+  core.set(op.getResult(), {core.sharedAddress(offset)});
 }
 
-LogicalResult Lowering::lowerFill(cta::FillOp op) {
-  writeElements(*this, get(op.getSrc()),
+void StagedStores::lower(cta::FillOp op) {
+  writeElements(core, core.get(op.getSrc()),
                 layout::offsetsOf(cta::getLayout(op.getSrc().getType()),
                                   op.getBuffer().getType().getLinearLayout()),
-                bufferBase(op.getBuffer()));
+                core.bufferBase(op.getBuffer()));
   if (!meetsLater(op)) {
     in.fenceProxyAsync();
     in.barrier();
   }
-  return success();
 }
 
 /// Warpgroup w holds the rows of every 64-row block w, w + groups, ...: then
@@ -95,7 +88,8 @@ static StoreParts cutStore(const LinearLayout &offsets, unsigned parts) {
   return result;
 }
 
-bool Lowering::shareStaging(cta::TmaStoreOp a, cta::TmaStoreOp b) {
+/// Whether each warpgroup stages the same part of the area for both.
+static bool shareStaging(cta::TmaStoreOp a, cta::TmaStoreOp b) {
   return a.getValue().getType() == b.getValue().getType() && a.getLayout() == b.getLayout() &&
          a.getDims() == b.getDims() && mapAttr(a.getMap()).getBox() == mapAttr(b.getMap()).getBox();
 }
@@ -112,10 +106,15 @@ static bool isFirstStore(cta::TmaStoreOp op) {
   return first == op;
 }
 
-namespace tile::lowering {
+namespace {
 /// One store: its block is staged in parts, and copied from there box by box.
-struct StoreLowering {
-  Lowering &l;
+class StoreLowering {
+public:
+  StoreLowering(Core &core, cta::TmaStoreOp op, int parts);
+  void run(int parts);
+
+private:
+  Core &core;
   Instructions &in;
   OpBuilder &b;
   cta::TmaStoreOp op;
@@ -126,33 +125,31 @@ struct StoreLowering {
   StoreParts cut;
   int64_t partBytes;
 
-  StoreLowering(Lowering &l, cta::TmaStoreOp op, int parts);
-  void run(int parts);
   void sync();
   void waitForArea();
   void stage(int part, int64_t buffer);
   void copyBoxes(int part, int64_t buffer);
 };
-} // namespace tile::lowering
+} // namespace
 
-StoreLowering::StoreLowering(Lowering &l, cta::TmaStoreOp op, int parts)
-    : l(l), in(l.in), b(l.b), op(op), from(cta::getLayout(op.getValue().getType())),
+StoreLowering::StoreLowering(Core &core, cta::TmaStoreOp op, int parts)
+    : core(core), in(core.in), b(core.b), op(op), from(cta::getLayout(op.getValue().getType())),
       image(op.getLayout().getLayout()),
       bytes(getElementBytes(getElementType(op.getValue().getType()))),
-      groups(l.numThreads / kWarpgroupThreads) {
+      groups(core.numThreads / kWarpgroupThreads) {
   apart = op.getDims().front() == 1 && sharesRowsOut(from, groups) &&
           mapAttr(op.getMap()).getBox()[1] == 64;
-  unsigned threads = apart ? kWarpgroupThreads : l.numThreads;
-  Value number = LLVM::AndOp::create(b, op.getLoc(), l.tid, in.i32(int32_t(threads - 1)));
+  unsigned threads = apart ? kWarpgroupThreads : core.numThreads;
+  Value number = LLVM::AndOp::create(b, op.getLoc(), core.tid, in.i32(int32_t(threads - 1)));
   leads = LLVM::ICmpOp::create(b, op.getLoc(), LLVM::ICmpPredicate::eq, number, in.i32(0));
-  policy = l.policyOf(op);
+  policy = core.policyOf(op);
   cut = cutStore(layout::offsetsOf(from, image), unsigned(parts));
   partBytes = int64_t(cut.offsets.outSize(Dim::offset())) * bytes;
 }
 
 void StoreLowering::sync() {
   if (apart)
-    in.namedBarrier(l.plus(l.warpgroup(), kWarpgroupBarrier), kWarpgroupThreads);
+    in.namedBarrier(core.plus(core.warpgroup(), kWarpgroupBarrier), kWarpgroupThreads);
   else
     in.barrier();
 }
@@ -162,15 +159,15 @@ void StoreLowering::sync() {
 void StoreLowering::waitForArea() {
   bool mixed = false;
   op->getParentOfType<ModuleOp>().walk(
-      [&](cta::TmaStoreOp other) { mixed |= !l.shareStaging(op, other); });
+      [&](cta::TmaStoreOp other) { mixed |= !shareStaging(op, other); });
   if (isFirstStore(op) || (op->hasAttr(cta::kOwnPlaceAttr) && !op.getOrdered()))
     return;
   Value waits = leads;
   if (mixed && groups > 1) {
-    Value inGroup = LLVM::AndOp::create(b, op.getLoc(), l.tid, in.i32(kWarpgroupThreads - 1));
+    Value inGroup = LLVM::AndOp::create(b, op.getLoc(), core.tid, in.i32(kWarpgroupThreads - 1));
     waits = LLVM::ICmpOp::create(b, op.getLoc(), LLVM::ICmpPredicate::eq, inGroup, in.i32(0));
   }
-  l.emitIf(waits, [&] {
+  core.emitIf(waits, [&] {
     if (op.getOrdered())
       in.bulkWait();
     else
@@ -184,26 +181,26 @@ void StoreLowering::waitForArea() {
 
 void StoreLowering::stage(int part, int64_t buffer) {
   Registers regs;
-  for (auto [reg, its] : llvm::zip_equal(l.get(op.getValue()), cut.parts))
+  for (auto [reg, its] : llvm::zip_equal(core.get(op.getValue()), cut.parts))
     if (its == part)
       regs.push_back(reg);
-  writeElements(l, regs, cut.offsets, l.sharedBase(buffer));
+  writeElements(core, regs, cut.offsets, core.sharedBase(buffer));
   in.fenceProxyAsync();
   if (part > 0) // so that the next part may overwrite the one before
-    l.emitIf(leads, [&] { in.bulkWaitRead(); });
+    core.emitIf(leads, [&] { in.bulkWaitRead(); });
   sync();
 }
 
 /// By one thread.
 void StoreLowering::copyBoxes(int part, int64_t buffer) {
   Location loc = op.getLoc();
-  Value source = l.sharedAddress(buffer);
-  Value descriptor = in.tensorMapAddress(l.getScalar(op.getMap()));
+  Value source = core.sharedAddress(buffer);
+  Value descriptor = in.tensorMapAddress(core.getScalar(op.getMap()));
   SmallVector<Value> starts;
   for (Value start : op.getStarts())
-    starts.push_back(l.getScalar(start));
+    starts.push_back(core.getScalar(start));
   if (apart) { // this warpgroup's rows
-    Value row = LLVM::ShlOp::create(b, loc, l.warpgroup(), in.i32(6));
+    Value row = LLVM::ShlOp::create(b, loc, core.warpgroup(), in.i32(6));
     int64_t rowBytes = layout::swizzleSpan(int64_t(image.outSize(Dim::dim(1))) * bytes);
     Value skip = LLVM::MulOp::create(b, loc, row, in.i32(int32_t(rowBytes)));
     source = LLVM::AddOp::create(b, loc, source, skip);
@@ -215,8 +212,8 @@ void StoreLowering::copyBoxes(int part, int64_t buffer) {
       return;
     SmallVector<Value> coordinates;
     for (auto [start, more] : llvm::zip(starts, at))
-      coordinates.push_back(l.plus(start, more));
-    in.tmaStore(l.plus(source, offset % partBytes), descriptor, coordinates, policy);
+      coordinates.push_back(core.plus(start, more));
+    in.tmaStore(core.plus(source, offset % partBytes), descriptor, coordinates, policy);
   });
   in.bulkCommit();
 }
@@ -227,14 +224,18 @@ void StoreLowering::run(int parts) {
   for (int part = 0; part < parts; ++part) {
     int64_t buffer = area + part % 2 * partBytes; // parts take turns in two
     stage(part, buffer);
-    l.emitIf(leads, [&] { copyBoxes(part, buffer); });
+    core.emitIf(leads, [&] { copyBoxes(part, buffer); });
   }
 }
 
-LogicalResult Lowering::lowerTmaStore(cta::TmaStoreOp op) {
+void StagedStores::lower(cta::TmaStoreOp op) {
   auto partsAttr = op->getAttrOfType<IntegerAttr>(cta::kStorePartsAttr);
   int parts = partsAttr ? int(partsAttr.getInt()) : 1;
-  StoreLowering(*this, op, parts).run(parts);
-  storesByTma = true;
-  return success();
+  StoreLowering(core, op, parts).run(parts);
+  areCopied = true;
+}
+
+void StagedStores::finish() {
+  if (areCopied) // shared memory must outlive the copies from it
+    in.bulkWaitRead();
 }
