@@ -5,28 +5,28 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/Comparisons.h"
-#include "passes/lowering/Lowering.h"
+#include "passes/lowering/Elementwise.h"
 
 using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
 
 /// A wider position: its base is widened, once for all registers.
-Value Lowering::tryWider(Operation *op, Value v) {
-  Affine x = affine(v);
+Value Elementwise::tryWider(Operation *op, Value v) {
+  Affine x = core.affine(v);
   if (!isa<arith::ExtSIOp>(op) || !x.base || x.offset < 0 || bitWidth(v.getType()) != 32 ||
       !isPosition(op->getOperand(0)))
     return {};
   Type type = b.getI64Type();
-  Value &wide = shared(x.base, Value(), INT64_MIN);
+  Value &wide = core.shared(x.base, Value(), INT64_MIN);
   if (!wide)
     wide = LLVM::SExtOp::create(b, in.getLoc(), type, x.base);
-  return materialize({wide, x.offset}, type);
+  return core.materialize({wide, x.offset}, type);
 }
 
 /// add, sub, mul by a constant and shl by a constant of values that are
 /// base + constant. Null if nothing is gained.
-Value Lowering::tryAffine(Operation *op, ValueRange operands) {
+Value Elementwise::tryAffine(Operation *op, ValueRange operands) {
   if (operands.size() == 1)
     return tryWider(op, operands[0]);
   if (operands.size() != 2 || !isa<IntegerType>(operands[0].getType()))
@@ -35,13 +35,13 @@ Value Lowering::tryAffine(Operation *op, ValueRange operands) {
   unsigned bits = bitWidth(type);
   if (bits != 32 && bits != 64)
     return {};
-  Affine x = affine(operands[0]), y = affine(operands[1]);
+  Affine x = core.affine(operands[0]), y = core.affine(operands[1]);
   // Sums of bases are shared by all that add a constant to them.
   if (!x.offset && !y.offset && x.base && y.base && !isa<arith::AddIOp>(op))
     return {};
   auto wrap = [&](int64_t v) { return bits == 32 ? int64_t(int32_t(v)) : v; };
   auto once = [&](Value p, Value q, int64_t how, auto build) {
-    Value &slot = shared(p, q, how);
+    Value &slot = core.shared(p, q, how);
     if (!slot)
       slot = build();
     return slot;
@@ -52,11 +52,12 @@ Value Lowering::tryAffine(Operation *op, ValueRange operands) {
                      ? once(x.base, y.base, INT64_MIN,
                             [&]() -> Value { return LLVM::AddOp::create(b, loc, x.base, y.base); })
                      : (x.base ? x.base : y.base);
-    return materialize({base, wrap(int64_t(uint64_t(x.offset) + uint64_t(y.offset)))}, type);
+    return core.materialize({base, wrap(int64_t(uint64_t(x.offset) + uint64_t(y.offset)))}, type);
   }
   if (isa<arith::SubIOp>(op)) {
     if (!y.base)
-      return materialize({x.base, wrap(int64_t(uint64_t(x.offset) - uint64_t(y.offset)))}, type);
+      return core.materialize({x.base, wrap(int64_t(uint64_t(x.offset) - uint64_t(y.offset)))},
+                              type);
     return {};
   }
   // Products: (base + c) * k = base * k + c * k.
@@ -74,12 +75,12 @@ Value Lowering::tryAffine(Operation *op, ValueRange operands) {
   else
     return {};
   if (!x.base)
-    return materialize({Value(), wrap(int64_t(uint64_t(x.offset) * uint64_t(factor)))}, type);
+    return core.materialize({Value(), wrap(int64_t(uint64_t(x.offset) * uint64_t(factor)))}, type);
   if (!x.offset || factor == INT64_MIN) // which is the tag of sums
     return {};
   Value base = once(x.base, x.base, factor, [&]() -> Value {
     Value k = in.constant(type, b.getIntegerAttr(type, APInt(bits, factor, true, true)));
     return LLVM::MulOp::create(b, loc, x.base, k);
   });
-  return materialize({base, wrap(int64_t(uint64_t(x.offset) * uint64_t(factor)))}, type);
+  return core.materialize({base, wrap(int64_t(uint64_t(x.offset) * uint64_t(factor)))}, type);
 }

@@ -8,7 +8,8 @@
 #include "ir/layout/GF2.h"
 #include "ir/layout/MatrixAccess.h"
 #include "passes/layouts/DotLayouts.h"
-#include "passes/lowering/Lowering.h"
+#include "passes/lowering/Conversions.h"
+#include "passes/lowering/core/SharedAccess.h"
 #include "passes/memory/Scratch.h"
 
 using namespace mlir;
@@ -85,41 +86,41 @@ static unsigned wholeRegister(unsigned reg, unsigned part, ArrayRef<int> bits) {
 // Exchanges
 //===----------------------------------------------------------------------===//
 
-LogicalResult Lowering::exchange(cta::ConvertLayoutOp op) {
+LogicalResult lowering::exchange(Core &core, cta::ConvertLayoutOp op) {
   auto scratch = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr);
   if (!scratch)
     return op.emitOpError("needs an exchange through shared memory but has none assigned");
-  Registers src = get(op.getSrc());
+  Registers src = core.get(op.getSrc());
   Type type = src.front().getType();
   for (Value &v : src)
-    v = toMemory(v);
+    v = core.toMemory(v);
   Type memory = src.front().getType();
   unsigned bytes = bitWidth(memory) / 8;
   ExchangeParts parts = cutExchange(cta::getLayout(op.getSrc().getType()),
                                     cta::getLayout(op.getType()), bytes, tuningOf(op));
-  bool isCopied = static_cast<bool>(writerPredicate(parts.from, 0));
+  bool isCopied = static_cast<bool>(core.writerPredicate(parts.from, 0));
   Exchange plan = planExchange(parts.from, parts.to, bytes,
-                               {/*load=*/in.target().has(Feature::Ldmatrix),
-                                /*store=*/in.target().has(Feature::Stmatrix) && !isCopied,
+                               {/*load=*/core.in.target().has(Feature::Ldmatrix),
+                                /*store=*/core.in.target().has(Feature::Stmatrix) && !isCopied,
                                 isMultiplied(op.getResult())});
   auto chosen = [](std::optional<MatrixAccess> &m) { return m ? &*m : nullptr; };
 
-  Value base = sharedBase(scratch.getInt());
+  Value base = core.sharedBase(scratch.getInt());
   Registers result(cta::getLayout(op.getType()).inSize(Dim::reg()));
   for (unsigned part = 0; part < 1u << parts.fromBits.size(); ++part) {
     Registers some;
     for (int32_t r = 0; r < parts.from.inSize(Dim::reg()); ++r)
       some.push_back(src[wholeRegister(r, part, parts.fromBits)]);
     if (part)
-      in.barrier(); // the part before has been read
-    storeBlock(*this, some, parts.from, plan.shared, chosen(plan.write), base);
-    in.barrier();
+      core.in.barrier(); // the part before has been read
+    storeBlock(core, some, parts.from, plan.shared, chosen(plan.write), base);
+    core.in.barrier();
     SharedBlock block = makeSharedBlock(memory, offsetsOf(parts.to, plan.shared.layout),
                                         plan.shared.readVectorLog2, chosen(plan.read), base);
-    some = loadAll(*this, block);
+    some = loadAll(core, block);
     for (auto [r, v] : llvm::enumerate(some))
-      result[wholeRegister(r, part, parts.toBits)] = fromMemory(v, type);
+      result[wholeRegister(r, part, parts.toBits)] = core.fromMemory(v, type);
   }
-  set(op.getResult(), std::move(result));
+  core.set(op.getResult(), std::move(result));
   return success();
 }

@@ -29,6 +29,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/facts/Combiners.h"
 #include "passes/lowering/ReduceLowering.h"
+#include "passes/lowering/Reductions.h"
+#include "passes/lowering/core/Coordinates.h"
 #include "passes/memory/Scratch.h"
 
 using namespace mlir;
@@ -37,14 +39,10 @@ using namespace tile::lowering;
 using layout::Dim;
 using layout::LinearLayout;
 
-FailureOr<Registers> Lowering::combine(Block &block, ValueRange lhs, ValueRange rhs, Value speaks) {
+FailureOr<Registers> ReduceLowering::combine(ValueRange lhs, ValueRange rhs) {
   SmallVector<Value> both(lhs);
   llvm::append_range(both, rhs);
-  return apply(block, both, speaks);
-}
-
-FailureOr<Registers> ReduceLowering::combine(ValueRange lhs, ValueRange rhs) {
-  return l.combine(op.getCombineBlock(), lhs, rhs, isHeard ? l.hasNoneOf(copies) : Value());
+  return core.apply(op.getCombineBlock(), both, isHeard ? core.hasNoneOf(copies) : Value());
 }
 
 unsigned lowering::axisBits(const LinearLayout &layout, Dim in, unsigned axis) {
@@ -131,16 +129,16 @@ LogicalResult ReduceLowering::byHalves(unsigned mask) {
   for (int bit = 4; bit >= 0 && order.size() > 1; --bit) {
     if (!(mask >> bit & 1))
       continue;
-    Location loc = l.in.getLoc();
+    Location loc = core.in.getLoc();
     size_t half = order.size() / 2;
-    Value isSecond = LLVM::AndOp::create(l.b, loc, l.lane(), l.in.i32(1 << bit));
-    isSecond = LLVM::ICmpOp::create(l.b, loc, LLVM::ICmpPredicate::ne, isSecond, l.in.i32(0));
+    Value isSecond = LLVM::AndOp::create(core.b, loc, core.lane(), core.in.i32(1 << bit));
+    isSecond = LLVM::ICmpOp::create(core.b, loc, LLVM::ICmpPredicate::ne, isSecond, core.in.i32(0));
     for (size_t i = 0; i < half; ++i) {
       Registers &first = acc[order[i]], kept, given;
       for (auto [x, y] : llvm::zip_equal(first, acc[order[i + half]])) {
-        kept.push_back(LLVM::SelectOp::create(l.b, loc, isSecond, y, x));
+        kept.push_back(LLVM::SelectOp::create(core.b, loc, isSecond, y, x));
         given.push_back(
-            l.in.shuffleXor(LLVM::SelectOp::create(l.b, loc, isSecond, x, y), 1u << bit));
+            core.in.shuffleXor(LLVM::SelectOp::create(core.b, loc, isSecond, x, y), 1u << bit));
       }
       FailureOr<Registers> c = combine(kept, given);
       if (failed(c))
@@ -148,8 +146,9 @@ LogicalResult ReduceLowering::byHalves(unsigned mask) {
       first = std::move(*c);
     }
     int64_t distance = indexOf(keys[order[0]]) ^ indexOf(keys[order[half]]);
-    Value by = LLVM::SelectOp::create(l.b, loc, isSecond, l.in.i32(int32_t(distance)), l.in.i32(0));
-    halvedBy = halvedBy ? LLVM::XOrOp::create(l.b, loc, halvedBy, by).getResult() : by;
+    Value by = LLVM::SelectOp::create(core.b, loc, isSecond, core.in.i32(int32_t(distance)),
+                                      core.in.i32(0));
+    halvedBy = halvedBy ? LLVM::XOrOp::create(core.b, loc, halvedBy, by).getResult() : by;
     halvedLanes |= 1u << bit;
     halvedDistances[bit] = distance;
     order.truncate(half);
@@ -176,15 +175,15 @@ LogicalResult ReduceLowering::overLanesInOrder(unsigned mask) {
     if (!(mask & bit))
       continue;
     copies |= int32_t(bit);
-    Location loc = l.in.getLoc();
-    Value isRight = LLVM::AndOp::create(l.b, loc, l.lane(), l.in.i32(int32_t(bit)));
-    isRight = LLVM::ICmpOp::create(l.b, loc, LLVM::ICmpPredicate::ne, isRight, l.in.i32(0));
+    Location loc = core.in.getLoc();
+    Value isRight = LLVM::AndOp::create(core.b, loc, core.lane(), core.in.i32(int32_t(bit)));
+    isRight = LLVM::ICmpOp::create(core.b, loc, LLVM::ICmpPredicate::ne, isRight, core.in.i32(0));
     for (Registers &a : acc) {
       Registers left, right;
       for (Value own : a) {
-        Value other = l.in.shuffleXor(own, bit);
-        left.push_back(LLVM::SelectOp::create(l.b, loc, isRight, other, own));
-        right.push_back(LLVM::SelectOp::create(l.b, loc, isRight, own, other));
+        Value other = core.in.shuffleXor(own, bit);
+        left.push_back(LLVM::SelectOp::create(core.b, loc, isRight, other, own));
+        right.push_back(LLVM::SelectOp::create(core.b, loc, isRight, own, other));
       }
       FailureOr<Registers> c = combine(left, right);
       if (failed(c))
@@ -218,7 +217,8 @@ bool ReduceLowering::overWarpAtOnce(unsigned mask) {
   if (!kind)
     return false;
   for (Registers &a : acc)
-    a[0] = NVVM::ReduxOp::create(l.b, l.in.getLoc(), l.b.getI32Type(), a[0], *kind, l.in.i32(-1));
+    a[0] = NVVM::ReduxOp::create(core.b, core.in.getLoc(), core.b.getI32Type(), a[0], *kind,
+                                 core.in.i32(-1));
   return true;
 }
 
@@ -235,7 +235,7 @@ LogicalResult ReduceLowering::overLanes(unsigned mask) {
     for (Registers &a : acc) {
       Registers other;
       for (Value v : a)
-        other.push_back(l.in.shuffleXor(v, 1u << bit));
+        other.push_back(core.in.shuffleXor(v, 1u << bit));
       FailureOr<Registers> c = combine(a, other);
       if (failed(c))
         return failure();
@@ -261,7 +261,7 @@ LogicalResult ReduceLowering::acrossRepeats() {
 LogicalResult ReduceLowering::setResults() {
   for (auto [k, result] : llvm::enumerate(op.getResults())) {
     if (!isa<RankedTensorType>(result.getType())) {
-      l.set(result, {acc.front()[k]});
+      core.set(result, {acc.front()[k]});
       continue;
     }
     const LinearLayout &to = cta::getLayout(result.getType());
@@ -273,18 +273,18 @@ LogicalResult ReduceLowering::setResults() {
                               "operand's with the axis removed");
       regs.push_back(acc[it - keys.begin()][k]);
     }
-    l.set(result, std::move(regs));
+    core.set(result, std::move(regs));
   }
   return success();
 }
 
-LogicalResult Lowering::lowerReduce(ReduceOp op) {
-  ReduceLowering reduce(*this, op);
+LogicalResult lowering::lowerReduce(Core &core, ReduceOp op) {
+  ReduceLowering reduce(core, op);
   if (reduce.isOrdered && !isScannable(reduce.layout, op.getAxis()))
     return op.emitOpError("combines in order, but its layout does not run along the axis so");
   reduce.groupRegisters();
   if (failed(reduce.withinThread()) || failed(reduce.acrossLanes()) || failed(reduce.acrossWarps()))
     return failure();
-  in.setLoc(op.getLoc());
+  core.in.setLoc(op.getLoc());
   return reduce.setResults();
 }
