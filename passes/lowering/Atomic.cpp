@@ -11,7 +11,7 @@
 // nothing can be acquired by it.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/Lowering.h"
+#include "passes/lowering/MemoryAccess.h"
 #include "passes/memory/Scratch.h"
 
 using namespace mlir;
@@ -36,9 +36,9 @@ static bool acquires(MemSemantic sem) {
 }
 
 /// The updates of an op whose kind the target has an instruction for.
-Registers Lowering::updateElements(AtomicRmwOp op, const Registers &ptrs, int32_t copies,
-                                   Value owner) {
-  const Registers &values = get(op.getValue());
+Registers MemoryAccesses::updateElements(AtomicRmwOp op, const Registers &ptrs, int32_t copies,
+                                         Value owner) {
+  const Registers &values = core.get(op.getValue());
   bool isSeen =
       !op.getResult().use_empty() || !in.hasAtomicUpdate(op.getKind(), values.front().getType());
   unsigned vector = isSeen ? 1 : std::min<unsigned>(op.getVector(), ptrs.size());
@@ -59,7 +59,7 @@ Registers Lowering::updateElements(AtomicRmwOp op, const Registers &ptrs, int32_
       regs.push_back(regs[r & ~copies]);
       continue;
     }
-    Value predicate = op.getMask() ? andB(owner, get(op.getMask())[r]) : owner;
+    Value predicate = op.getMask() ? core.andB(owner, core.get(op.getMask())[r]) : owner;
     if (isSeen) {
       regs.push_back(
           in.atomicRmw(op.getKind(), each, op.getScope(), ptrs[r], values[r], predicate));
@@ -75,16 +75,17 @@ Registers Lowering::updateElements(AtomicRmwOp op, const Registers &ptrs, int32_
   return regs;
 }
 
-LogicalResult Lowering::lowerAtomic(Operation *op) {
+LogicalResult MemoryAccesses::lowerAtomic(Operation *op) {
   auto rmw = dyn_cast<AtomicRmwOp>(op);
   auto cas = dyn_cast<AtomicCasOp>(op);
   Value ptrValue = rmw ? rmw.getPtr() : cas.getPtr();
   auto block = dyn_cast<RankedTensorType>(ptrValue.getType());
-  const Registers ptrs = get(ptrValue);
+  const Registers ptrs = core.get(ptrValue);
   LinearLayout layout = block ? cta::getLayout(block) : LinearLayout();
-  Value owner = ownerPredicate(layout);
+  Value owner = core.ownerPredicate(layout);
   int32_t copies = block ? copyRegisters(layout) : 0;
-  bool hasInstruction = rmw && in.hasAtomic(rmw.getKind(), get(rmw.getValue()).front().getType());
+  bool hasInstruction =
+      rmw && in.hasAtomic(rmw.getKind(), core.get(rmw.getValue()).front().getType());
   Registers regs = hasInstruction ? updateElements(rmw, ptrs, copies, owner) : Registers();
   for (unsigned r = regs.size(); r < ptrs.size(); ++r) {
     if (r & copies) {
@@ -92,22 +93,21 @@ LogicalResult Lowering::lowerAtomic(Operation *op) {
       continue;
     }
     if (rmw) {
-      Value predicate = rmw.getMask() ? andB(owner, get(rmw.getMask())[r]) : owner;
-      regs.push_back(atomicLoop(rmw, ptrs[r], get(rmw.getValue())[r], predicate));
+      Value predicate = rmw.getMask() ? core.andB(owner, core.get(rmw.getMask())[r]) : owner;
+      regs.push_back(atomicLoop(rmw, ptrs[r], core.get(rmw.getValue())[r], predicate));
     } else {
-      regs.push_back(in.atomicCas(cas.getSem(), cas.getScope(), ptrs[r], get(cas.getCmp())[r],
-                                  get(cas.getValue())[r], owner));
+      regs.push_back(in.atomicCas(cas.getSem(), cas.getScope(), ptrs[r], core.get(cas.getCmp())[r],
+                                  core.get(cas.getValue())[r], owner));
     }
   }
   if (owner && !op->getResult(0).use_empty() && failed(shareResults(op, regs, block, owner)))
     return failure();
-  set(op->getResult(0), std::move(regs));
+  core.set(op->getResult(0), std::move(regs));
   return success();
 }
 
 /// What memory holds after the operation, in arithmetic that every target has.
-static Value combined(Lowering &, OpBuilder &b, Location loc, AtomicKind kind, Value old,
-                      Value value) {
+static Value combined(OpBuilder &b, Location loc, AtomicKind kind, Value old, Value value) {
   Type type = value.getType();
   bool widen = type.isBF16() || type.isF16();
   Type wide = widen ? Type(b.getF32Type()) : type;
@@ -125,52 +125,49 @@ static Value combined(Lowering &, OpBuilder &b, Location loc, AtomicKind kind, V
   return widen ? LLVM::FPTruncOp::create(b, loc, type, result).getResult() : result;
 }
 
-Value Lowering::atomicLoop(AtomicRmwOp op, Value ptr, Value value, Value predicate) {
+Value MemoryAccesses::atomicLoop(AtomicRmwOp op, Value ptr, Value value, Value predicate) {
   Location loc = op.getLoc();
   Type type = value.getType();
   Type bits = b.getIntegerType(bitWidth(type));
-  Region *region = b.getInsertionBlock()->getParent();
-  Block *first = new Block, *again = new Block, *done = new Block;
-  for (Block *block : {first, again, done})
-    region->push_back(block);
+  Block *first = core.newBlock(), *again = core.newBlock(), *done = core.newBlock();
   Value tried = again->addArgument(bits, loc), result = done->addArgument(bits, loc);
   if (predicate)
     LLVM::CondBrOp::create(b, loc, predicate, first, ValueRange(), done, ValueRange(in.zero(bits)));
   else
     LLVM::BrOp::create(b, loc, ValueRange(), first);
 
-  enterBlock(first);
+  core.enterBlock(first);
   Value before = LLVM::LoadOp::create(b, loc, bits, ptr, bitWidth(type) / 8, /*isVolatile=*/true);
   LLVM::BrOp::create(b, loc, ValueRange(before), again);
 
-  enterBlock(again);
+  core.enterBlock(again);
   Value old = LLVM::BitcastOp::create(b, loc, type, tried);
-  Value next = combined(*this, b, loc, op.getKind(), old, value);
+  Value next = combined(b, loc, op.getKind(), old, value);
   Value seen = in.atomicCas(op.getSem(), op.getScope(), ptr, tried,
                             LLVM::BitcastOp::create(b, loc, bits, next), {});
   Value swapped = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, seen, tried);
   LLVM::CondBrOp::create(b, loc, swapped, done, ValueRange(seen), again, ValueRange(seen));
 
-  enterBlock(done);
+  core.enterBlock(done);
   return LLVM::BitcastOp::create(b, loc, type, result);
 }
 
 /// Only the owner has the old value: hand it to the threads holding copies.
-LogicalResult Lowering::shareResults(Operation *op, Registers &regs, RankedTensorType block,
-                                     Value owner) {
+LogicalResult MemoryAccesses::shareResults(Operation *op, Registers &regs, RankedTensorType block,
+                                           Value owner) {
   auto attr = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr);
   if (!attr)
     return op->emitOpError("result is used by several threads but has no scratch memory");
-  Value base = sharedBase(attr.getInt());
+  Value base = core.sharedBase(attr.getInt());
   unsigned bytes = std::max(bitWidth(regs[0].getType()) / 8, 1u);
   SmallVector<Value> slots;
   for (unsigned r = 0; r < regs.size(); ++r) {
     Value offset = in.i32(0);
     if (block)
       offset = LLVM::MulOp::create(b, op->getLoc(),
-                                   elementIndex(cta::getLayout(block), r, block.getShape()),
+                                   core.elementIndex(cta::getLayout(block), r, block.getShape()),
                                    in.i32(int32_t(bytes)));
-    slots.push_back(sharedAt(base, offset));
+    slots.push_back(core.sharedAt(base, offset));
     in.storeShared(slots[r], {regs[r]}, owner);
   }
   in.barrier();

@@ -1,16 +1,16 @@
 //===- Casts.cpp - conversions between element types ----------------------===//
+#include "passes/lowering/Casts.h"
 #include "ir/Attributes.h"
-#include "passes/lowering/Lowering.h"
 
 using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
 
-Value Lowering::emitCast(Operation *op, ValueRange v) {
+Value Casts::emit(Operation *op, ValueRange v) {
   if (op->getNumOperands() != 1 || op->getNumResults() != 1)
     return {};
   Location loc = in.getLoc();
-  Type to = llvmType(getElementType(op->getResult(0).getType()));
+  Type to = core.llvmType(getElementType(op->getResult(0).getType()));
   auto plain = [&](auto tag) -> Value { return decltype(tag)::create(b, loc, to, v[0]); };
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case<arith::ExtSIOp>([&](auto) { return plain(LLVM::SExtOp()); })
@@ -49,7 +49,7 @@ static bool mayFoldConversion(Value x) {
 }
 
 /// `x` as 16 bits, behind LLVM's back.
-Value Lowering::emitToHalfWord(Value x, bool isSigned) {
+Value Casts::emitToHalfWord(Value x, bool isSigned) {
   if (x.getType().isF32())
     return in.inlineAsm(isSigned ? "cvt.rzi.s16.f32 $0, $1;" : "cvt.rzi.u16.f32 $0, $1;", "=h,f",
                         b.getI16Type(), x, /*sideEffects=*/false);
@@ -69,11 +69,11 @@ Value Lowering::emitToHalfWord(Value x, bool isSigned) {
 
 /// Numbers outside of the type become its nearest. There are instructions for 16 bits and more;
 /// 8 bits are the lower half of 16.
-Value Lowering::emitToInteger(Value x, Type to, bool isSigned) {
+Value Casts::emitToInteger(Value x, Type to, bool isSigned) {
   Location loc = in.getLoc();
   if (x.getType().getIntOrFloatBitWidth() < 32)
     x = LLVM::FPExtOp::create(b, loc, b.getF32Type(), x);
-  bool isAlgebraic = module->hasAttr(kAlgebraicAttr); // nothing is out of range
+  bool isAlgebraic = core.module->hasAttr(kAlgebraicAttr); // nothing is out of range
   unsigned width = std::max(to.getIntOrFloatBitWidth(), 16u);
   Type converted = b.getIntegerType(width);
   Value result;
@@ -87,15 +87,22 @@ Value Lowering::emitToInteger(Value x, Type to, bool isSigned) {
   return converted == to ? result : LLVM::TruncOp::create(b, loc, to, result).getResult();
 }
 
-/// A byte of fp8 as f16 or f32, whichever is nearer.
-Value Lowering::widenFp8(Value x, bool e4m3) {
+Value Casts::widenFp8(Value x, bool e4m3) {
   if (!in.target().has(Feature::ConvertFp8))
-    return callDevice(e4m3 ? "__tile_e4m3_to_f32" : "__tile_e5m2_to_f32", b.getF32Type(), x);
+    return core.callDevice(e4m3 ? "__tile_e4m3_to_f32" : "__tile_e5m2_to_f32", b.getF32Type(), x);
   Value wide = LLVM::ZExtOp::create(b, in.getLoc(), b.getI16Type(), x);
   return in.fp8x2ToF16(wide, e4m3).first;
 }
 
-Value Lowering::emitFpCast(Value x, Type to, Rounding rounding) {
+Value Casts::widen(Value x, Type from, Type to) {
+  if (isa<IntegerType>(from))
+    return LLVM::SExtOp::create(b, in.getLoc(), to, x);
+  if (from.getIntOrFloatBitWidth() != 8)
+    return emitFpCast(x, to, Rounding::rtne);
+  return emitFpCast(widenFp8(x, isa<Float8E4M3FNType>(from)), to, Rounding::rtne);
+}
+
+Value Casts::emitFpCast(Value x, Type to, Rounding rounding) {
   Location loc = in.getLoc();
   Type from = x.getType();
   if (from == to)
@@ -105,7 +112,7 @@ Value Lowering::emitFpCast(Value x, Type to, Rounding rounding) {
     bool e4m3 = isa<Float8E4M3FNType>(to);
     if (!from.isF32())
       x = emitFpCast(x, b.getF32Type(), Rounding::rtne);
-    if (rounding == Rounding::rtz && !e4m3 && !module->hasAttr(kAlgebraicAttr)) {
+    if (rounding == Rounding::rtz && !e4m3 && !core.module->hasAttr(kAlgebraicAttr)) {
       // Truncating the f16 pattern to its upper byte rounds toward zero.
       Value half = emitFpCast(x, b.getF16Type(), Rounding::rtz);
       Value bits = LLVM::BitcastOp::create(b, loc, b.getI16Type(), half);
@@ -114,7 +121,7 @@ Value Lowering::emitFpCast(Value x, Type to, Rounding rounding) {
       return LLVM::TruncOp::create(b, loc, b.getI8Type(), high);
     }
     if (!in.target().has(Feature::ConvertFp8))
-      return callDevice(e4m3 ? "__tile_f32_to_e4m3" : "__tile_f32_to_e5m2", b.getI8Type(), x);
+      return core.callDevice(e4m3 ? "__tile_f32_to_e4m3" : "__tile_f32_to_e5m2", b.getI8Type(), x);
     Value packed = in.f32x2ToFp8(x, in.zero(b.getF32Type()), e4m3);
     return LLVM::TruncOp::create(b, loc, b.getI8Type(), packed);
   }

@@ -65,7 +65,7 @@ static bool isOneNumber(Value v) {
   return v.getDefiningOp<SplatOp>() != nullptr;
 }
 
-Comparisons::Comparisons(Lowering &lowering, arith::CmpIOp op) : lowering(lowering) {
+Comparisons::Comparisons(Core &core, arith::CmpIOp op) : core(core) {
   using P = arith::CmpIPredicate;
   using L = LLVM::ICmpPredicate;
   if (!isa<RankedTensorType>(op.getType()))
@@ -108,7 +108,7 @@ Comparisons::Pair Comparisons::pairOf(Value l, Value r) const {
   if (swapped)
     std::swap(l, r);
   // An end is the same for all that share a difference.
-  return {lowering.affine(l), both ? lowering.affine(r) : Lowering::Affine{r, 0}};
+  return {core.affine(l), both ? core.affine(r) : Affine{r, 0}};
 }
 
 void Comparisons::add(Value l, Value r) {
@@ -127,29 +127,29 @@ void Comparisons::add(Value l, Value r) {
 
 /// `d` in 32 bits; what does not fit becomes a number that no constant is.
 Value Comparisons::placeIn32Bits(Value d) {
-  OpBuilder &b = lowering.b;
-  Location loc = lowering.in.getLoc();
+  OpBuilder &b = core.b;
+  Location loc = core.in.getLoc();
   Value low = LLVM::TruncOp::create(b, loc, b.getI32Type(), d);
   Value fits = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq,
                                     LLVM::SExtOp::create(b, loc, d.getType(), low), d);
-  return LLVM::SelectOp::create(
-      b, loc, fits, low, lowering.in.constant(b.getI32Type(), b.getI32IntegerAttr(INT32_MIN)));
+  return LLVM::SelectOp::create(b, loc, fits, low,
+                                core.in.constant(b.getI32Type(), b.getI32IntegerAttr(INT32_MIN)));
 }
 
 /// The least value of the right side without the least one of the left.
-Value Comparisons::difference(const Shared &s, Lowering::Affine x, Lowering::Affine y, Type type) {
-  OpBuilder &b = lowering.b;
-  Location loc = lowering.in.getLoc();
+Value Comparisons::difference(const Shared &s, Affine x, Affine y, Type type) {
+  OpBuilder &b = core.b;
+  Location loc = core.in.getLoc();
   unsigned bits = type.getIntOrFloatBitWidth();
   auto constant = [&](int64_t v) -> Value {
-    return lowering.in.constant(type, b.getIntegerAttr(type, APInt(bits, v, true)));
+    return core.in.constant(type, b.getIntegerAttr(type, APInt(bits, v, true)));
   };
-  Value from = lowering.materialize({x.base, s.left}, type);
+  Value from = core.materialize({x.base, s.left}, type);
   if (isOfPlace) {
     Value d = LLVM::SubOp::create(b, loc, y.base, from);
     return bits <= 32 ? d : placeIn32Bits(d);
   }
-  Value to = both ? lowering.materialize({y.base, s.right}, type)
+  Value to = both ? core.materialize({y.base, s.right}, type)
                   : Value(LLVM::SMaxOp::create(b, loc, y.base, constant(-1)));
   Value d = LLVM::SubOp::create(b, loc, to, from, LLVM::IntegerOverflowFlags::nsw);
   if (bits <= 32)
@@ -177,7 +177,7 @@ Value Comparisons::lower(Value l, Value r) {
     return {};
   if (!s.difference)
     s.difference = difference(s, x, y, l.getType());
-  OpBuilder &b = lowering.b;
-  Value constant = lowering.in.constant(b.getI32Type(), b.getI32IntegerAttr(int32_t(c)));
-  return LLVM::ICmpOp::create(b, lowering.in.getLoc(), *predicate, constant, s.difference);
+  OpBuilder &b = core.b;
+  Value constant = core.in.constant(b.getI32Type(), b.getI32IntegerAttr(int32_t(c)));
+  return LLVM::ICmpOp::create(b, core.in.getLoc(), *predicate, constant, s.difference);
 }

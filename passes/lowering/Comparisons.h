@@ -2,7 +2,7 @@
 #ifndef TILE_PASSES_LOWERING_COMPARISONS_H
 #define TILE_PASSES_LOWERING_COMPARISONS_H
 
-#include "passes/lowering/Lowering.h"
+#include "passes/lowering/core/Core.h"
 #include "llvm/ADT/SmallSet.h"
 
 namespace tile::lowering {
@@ -14,14 +14,14 @@ bool isPosition(mlir::Value v);
 /// The comparisons of one operation: all are added, then lowered.
 class Comparisons {
 public:
-  Comparisons(Lowering &lowering, mlir::arith::CmpIOp op);
+  Comparisons(Core &core, mlir::arith::CmpIOp op);
   void add(mlir::Value l, mlir::Value r);
   /// Null: nothing is gained.
   mlir::Value lower(mlir::Value l, mlir::Value r);
 
 private:
   /// The position, and what it is compared with.
-  using Pair = std::pair<Lowering::Affine, Lowering::Affine>;
+  using Pair = std::pair<Affine, Affine>;
   /// What is compared by one difference.
   struct Shared {
     int64_t left = 0, right = 0; ///< least constants of either side
@@ -31,9 +31,9 @@ private:
   };
   Pair pairOf(mlir::Value l, mlir::Value r) const;
   mlir::Value placeIn32Bits(mlir::Value d);
-  mlir::Value difference(const Shared &s, Lowering::Affine x, Lowering::Affine y, mlir::Type type);
+  mlir::Value difference(const Shared &s, Affine x, Affine y, mlir::Type type);
 
-  Lowering &lowering;
+  Core &core;
   std::optional<mlir::LLVM::ICmpPredicate> predicate; ///< none: compared as they are
   bool swapped = false;   ///< what is on the left here is the right operand, a position
   bool both = false;      ///< the other side is a position, too

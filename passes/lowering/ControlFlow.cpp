@@ -8,9 +8,8 @@
 // A block that is carried becomes one block argument for each register.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/facts/StridedAccess.h"
+#include "passes/lowering/ControlFlow.h"
 #include "passes/lowering/LoopTests.h"
-#include "passes/lowering/Lowering.h"
 
 using namespace mlir;
 using namespace tile;
@@ -60,12 +59,6 @@ static Registers arrived(Instructions &in, BlockArgument arg, Type element, cons
   return Registers(in.unpack(regs, element, unsigned(regs.size()) * perWord));
 }
 
-static Block *newBlock(OpBuilder &b) {
-  Block *block = new Block;
-  b.getInsertionBlock()->getParent()->push_back(block);
-  return block;
-}
-
 /// Whether a loop that tests at its end goes on; `next` is what its counter grows to, `last` is
 /// end - step.
 static Value goesOn(OpBuilder &b, Location loc, LoopTest test, Value iv, Value next, Value upper,
@@ -100,25 +93,26 @@ static SmallVector<Registers> addArguments(Block *block, ArrayRef<Registers> lik
   return all;
 }
 
-LogicalResult Lowering::lowerFor(scf::ForOp op) {
+LogicalResult ControlFlow::lower(scf::ForOp op) {
   Location loc = op.getLoc();
   auto compare = [&](LLVM::ICmpPredicate predicate, Value l, Value r) -> Value {
     return LLVM::ICmpOp::create(b, loc, predicate, l, r);
   };
   LoopTest test = testOf(op);
   bool atEnd = test != LoopTest::Signed && test != LoopTest::Unsigned;
-  Value lower = getScalar(op.getLowerBound()), upper = getScalar(op.getUpperBound()),
-        step = getScalar(op.getStep());
+  Value lower = core.getScalar(op.getLowerBound()), upper = core.getScalar(op.getUpperBound()),
+        step = core.getScalar(op.getStep());
   // Wrong only if the end is not above 0: then there is no turn.
   Value last =
       test == LoopTest::BeforeLast ? LLVM::SubOp::create(b, loc, upper, step).getResult() : Value();
-  auto lookup = [&](Value v) -> const Registers & { return get(v); };
+  auto lookup = [&](Value v) -> const Registers & { return core.get(v); };
   SmallVector<Registers> starts = carriedOf(in, lookup, op, op.getInitArgs());
   SmallVector<Value> init = {lower};
   for (const Registers &start : starts)
     llvm::append_range(init, start);
 
-  Block *header = newBlock(b), *body = atEnd ? header : newBlock(b), *exit = newBlock(b);
+  Block *header = core.newBlock(), *body = atEnd ? header : core.newBlock(),
+        *exit = core.newBlock();
   if (atEnd)
     LLVM::CondBrOp::create(b, loc, compare(LLVM::ICmpPredicate::slt, lower, upper), header, init,
                            exit, ArrayRef(init).drop_front());
@@ -127,16 +121,16 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
   Value iv = header->addArgument(lower.getType(), loc);
   SmallVector<Registers> carried = addArguments(header, starts, loc);
   if (!atEnd) {
-    enterBlock(header);
+    core.enterBlock(header);
     auto less = test == LoopTest::Unsigned ? LLVM::ICmpPredicate::ult : LLVM::ICmpPredicate::slt;
     LLVM::CondBrOp::create(b, loc, compare(less, iv, upper), body, exit);
   }
 
-  enterBlock(body);
-  set(op.getInductionVar(), {iv});
+  core.enterBlock(body);
+  core.set(op.getInductionVar(), {iv});
   for (auto [arg, regs] : llvm::zip(op.getRegionIterArgs(), carried))
-    set(arg, arrived(in, arg, llvmType(getElementType(arg.getType())), regs));
-  if (failed(lowerBlock(*op.getBody())))
+    core.set(arg, arrived(in, arg, core.llvmType(getElementType(arg.getType())), regs));
+  if (failed(core.lowerBlock(*op.getBody())))
     return failure();
   in.setLoc(loc);
   using Flags = LLVM::IntegerOverflowFlags;
@@ -153,73 +147,71 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
     LLVM::BrOp::create(b, loc, next, header);
   }
 
-  enterBlock(exit);
+  core.enterBlock(exit);
   for (auto [result, arg, regs] : llvm::zip_equal(op.getResults(), op.getRegionIterArgs(), carried))
-    set(result, arrived(in, arg, llvmType(getElementType(arg.getType())), regs));
-  if (announcesLate && addsProducts(op))
-    in.announceGrid();
+    core.set(result, arrived(in, arg, core.llvmType(getElementType(arg.getType())), regs));
   return success();
 }
 
-LogicalResult Lowering::lowerWhile(scf::WhileOp op) {
+LogicalResult ControlFlow::lower(scf::WhileOp op) {
   Location loc = op.getLoc();
-  auto lookup = [&](Value v) -> const Registers & { return get(v); };
-  Block *before = newBlock(b);
+  auto lookup = [&](Value v) -> const Registers & { return core.get(v); };
+  Block *before = core.newBlock();
   LLVM::BrOp::create(b, loc, flatten(lookup, op.getInits()), before);
   SmallVector<Registers> carried = addArguments(before, loc, lookup, op.getInits());
-  enterBlock(before);
+  core.enterBlock(before);
   for (auto [arg, regs] : llvm::zip(op.getBeforeArguments(), carried))
-    set(arg, regs);
-  if (failed(lowerBlock(*op.getBeforeBody())))
+    core.set(arg, regs);
+  if (failed(core.lowerBlock(*op.getBeforeBody())))
     return failure();
   in.setLoc(loc);
   auto condition = op.getConditionOp();
   SmallVector<Value> forwarded = flatten(lookup, condition.getArgs());
-  Block *after = newBlock(b), *exit = newBlock(b);
+  Block *after = core.newBlock(), *exit = core.newBlock();
   SmallVector<Registers> afterArgs = addArguments(after, loc, lookup, condition.getArgs());
   SmallVector<Registers> results = addArguments(exit, loc, lookup, condition.getArgs());
-  LLVM::CondBrOp::create(b, loc, getScalar(condition.getCondition()), after, forwarded, exit,
+  LLVM::CondBrOp::create(b, loc, core.getScalar(condition.getCondition()), after, forwarded, exit,
                          forwarded);
-  enterBlock(after);
+  core.enterBlock(after);
   for (auto [arg, regs] : llvm::zip(op.getAfterArguments(), afterArgs))
-    set(arg, regs);
-  if (failed(lowerBlock(*op.getAfterBody())))
+    core.set(arg, regs);
+  if (failed(core.lowerBlock(*op.getAfterBody())))
     return failure();
   in.setLoc(loc);
   LLVM::BrOp::create(b, loc, flatten(lookup, op.getYieldOp().getOperands()), before);
-  enterBlock(exit);
+  core.enterBlock(exit);
   for (auto [result, regs] : llvm::zip(op.getResults(), results))
-    set(result, regs);
+    core.set(result, regs);
   return success();
 }
 
-LogicalResult Lowering::lowerIf(scf::IfOp op) {
+LogicalResult ControlFlow::lower(scf::IfOp op) {
   Location loc = op.getLoc();
-  auto lookup = [&](Value v) -> const Registers & { return get(v); };
-  Value condition = getScalar(op.getCondition());
-  Block *thenBlock = newBlock(b), *elseBlock = newBlock(b), *merge = newBlock(b);
+  auto lookup = [&](Value v) -> const Registers & { return core.get(v); };
+  Value condition = core.getScalar(op.getCondition());
+  Block *thenBlock = core.newBlock(), *elseBlock = core.newBlock(), *merge = core.newBlock();
   LLVM::CondBrOp::create(b, loc, condition, thenBlock, elseBlock);
 
-  enterBlock(thenBlock);
-  if (failed(lowerBlock(*op.thenBlock())))
+  core.enterBlock(thenBlock);
+  if (failed(core.lowerBlock(*op.thenBlock())))
     return failure();
   in.setLoc(loc);
   ValueRange thenValues = op.thenYield().getOperands();
   LLVM::BrOp::create(b, loc, flatten(lookup, thenValues), merge);
   SmallVector<Registers> results = addArguments(merge, loc, lookup, thenValues);
 
-  enterBlock(elseBlock);
+  core.enterBlock(elseBlock);
   SmallVector<Value> elseValues;
   if (op.elseBlock()) {
-    if (failed(lowerBlock(*op.elseBlock())))
+    if (failed(core.lowerBlock(*op.elseBlock())))
       return failure();
     in.setLoc(loc);
     elseValues = flatten(lookup, op.elseYield().getOperands());
   }
   LLVM::BrOp::create(b, loc, elseValues, merge);
 
-  enterBlock(merge);
+  core.enterBlock(merge);
   for (auto [result, regs] : llvm::zip(op.getResults(), results))
-    set(result, regs);
+    core.set(result, regs);
   return success();
 }

@@ -12,7 +12,7 @@
 #include "ir/Kernel.h"
 #include "ir/layout/Conversion.h"
 #include "ir/layout/MatrixAccess.h"
-#include "passes/lowering/Lowering.h"
+#include "passes/lowering/Conversions.h"
 #include "passes/memory/Costs.h"
 #include "passes/memory/Scratch.h"
 
@@ -111,10 +111,28 @@ int64_t lowering::convertScratchBytes(cta::ConvertLayoutOp op) {
 // Shuffles
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// Exchanges within each warp.
+class Shuffles {
+public:
+  explicit Shuffles(Core &core) : core(core), in(core.in), b(core.b) {}
+
+  Registers shuffleWords(const Registers &regs, const WordShuffles &shuffles);
+
+private:
+  Registers shuffleBlock(Registers regs, const ShufflePlan &plan);
+  Value threadParity(int32_t laneMask, int32_t warpMask);
+
+  Core &core;
+  Instructions &in;
+  OpBuilder &b;
+};
+} // namespace
+
 /// parity(lane & laneMask) ^ parity(warp & warpMask) as an i1.
-Value Lowering::threadParity(int32_t laneMask, int32_t warpMask) {
+Value Shuffles::threadParity(int32_t laneMask, int32_t warpMask) {
   Location loc = in.getLoc();
-  Value bits = LLVM::AndOp::create(b, loc, tid, in.i32(laneMask | warpMask << 5));
+  Value bits = LLVM::AndOp::create(b, loc, core.tid, in.i32(laneMask | warpMask << 5));
   if (!llvm::isPowerOf2_32(laneMask | warpMask << 5)) {
     Value count = LLVM::CtPopOp::create(b, loc, b.getI32Type(), bits);
     bits = LLVM::AndOp::create(b, loc, count, in.i32(1));
@@ -139,7 +157,7 @@ static void applySelects(OpBuilder &b, Location loc, Registers &regs,
   }
 }
 
-Registers Lowering::shuffleBlock(Registers regs, const ShufflePlan &plan) {
+Registers Shuffles::shuffleBlock(Registers regs, const ShufflePlan &plan) {
   Location loc = in.getLoc();
   auto parity = [&](int32_t l, int32_t w) { return threadParity(l, w); };
   applySelects(b, loc, regs, plan.before, parity);
@@ -165,8 +183,8 @@ Registers Lowering::shuffleBlock(Registers regs, const ShufflePlan &plan) {
       Value from = round.laneXor
                        ? LLVM::XOrOp::create(b, loc, source, in.i32(round.laneXor)).getResult()
                        : source;
-      v = in.shuffleIdx(toMemory(v), from);
-      v = fromMemory(v, regs[round.source].getType());
+      v = in.shuffleIdx(core.toMemory(v), from);
+      v = core.fromMemory(v, regs[round.source].getType());
     }
     results[round.result] = v;
   }
@@ -210,7 +228,7 @@ static Value joinElements(Instructions &in, ArrayRef<Value> words,
   return !high && selector == 0x3210 ? low : in.permuteBytes(low, high ? high : low, selector);
 }
 
-Registers Lowering::shuffleWords(const Registers &regs, const WordShuffles &shuffles) {
+Registers Shuffles::shuffleWords(const Registers &regs, const WordShuffles &shuffles) {
   unsigned size = shuffles.wordSize();
   if (size == 1)
     return shuffleBlock(regs, shuffles.plan);
@@ -237,25 +255,25 @@ Registers Lowering::shuffleWords(const Registers &regs, const WordShuffles &shuf
   return out;
 }
 
-LogicalResult Lowering::lowerConvert(cta::ConvertLayoutOp op) {
+LogicalResult lowering::lowerConvert(Core &core, cta::ConvertLayoutOp op) {
   Plan plan = planFor(op);
   switch (plan.conversion.kind) {
   case ConversionKind::NoOp:
   case ConversionKind::RegistersOnly: {
     Registers regs;
     for (int32_t r = 0; r < cta::getLayout(op.getType()).inSize(Dim::reg()); ++r)
-      regs.push_back(get(op.getSrc())[plan.conversion.sourceRegister(r)]);
-    set(op.getResult(), std::move(regs));
+      regs.push_back(core.get(op.getSrc())[plan.conversion.sourceRegister(r)]);
+    core.set(op.getResult(), std::move(regs));
     return success();
   }
   case ConversionKind::WithinWarp:
     if (plan.shuffles) {
-      set(op.getResult(), shuffleWords(get(op.getSrc()), *plan.shuffles));
+      core.set(op.getResult(), Shuffles(core).shuffleWords(core.get(op.getSrc()), *plan.shuffles));
       return success();
     }
-    return exchange(op);
+    return exchange(core, op);
   case ConversionKind::WithinCta:
-    return exchange(op);
+    return exchange(core, op);
   case ConversionKind::AcrossCluster:
     return op.emitOpError("conversion across thread blocks is not supported");
   }

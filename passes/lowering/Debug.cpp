@@ -5,8 +5,9 @@
 // writes a line at a time.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/lowering/Debug.h"
 #include "ir/Printing.h"
-#include "passes/lowering/Lowering.h"
+#include "passes/lowering/core/SharedAccess.h"
 #include "passes/memory/Scratch.h"
 
 using namespace mlir;
@@ -58,39 +59,36 @@ static std::string escaped(StringRef text) {
 // Printing
 //===----------------------------------------------------------------------===//
 
-LogicalResult Lowering::lowerPrint(PrintOp op) {
+void Debugging::lower(PrintOp op) {
   Location loc = op.getLoc();
   auto scratch = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr);
   int64_t offset = scratch ? scratch.getInt() : 0;
   SmallVector<Value> bases;
   for (Value operand : op.getOperands_()) {
-    bases.push_back(isa<RankedTensorType>(operand.getType()) ? sharedBase(offset) : Value());
+    bases.push_back(isa<RankedTensorType>(operand.getType()) ? core.sharedBase(offset) : Value());
     if (bases.back())
-      writeRowMajor(operand, bases.back(), kMaxPrinted);
+      writeRowMajor(core, operand, bases.back(), kMaxPrinted);
     offset += printedBytes(operand);
   }
   if (scratch)
     in.barrier();
-  Region *region = b.getInsertionBlock()->getParent();
-  Block *speak = new Block, *next = new Block;
-  region->push_back(speak);
-  region->push_back(next);
-  Value first = speaksForElement
-                    ? *speaksForElement
-                    : LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, tid, in.i32(0));
+  Block *speak = core.newBlock(), *next = core.newBlock();
+  Value first = core.speaker()
+                    ? *core.speaker()
+                    : LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, core.tid, in.i32(0));
   if (!first) // every thread has elements of its own
     first = in.i1(true);
   LLVM::CondBrOp::create(b, loc, first, speak, next);
-  enterBlock(speak);
+  core.enterBlock(speak);
   if (!scratch) {
     std::string format = "pid (%u, %u, %u) " + escaped(op.getPrefix());
     SmallVector<Value> arguments{in.blockId(0), in.blockId(1), in.blockId(2)};
     for (auto [i, operand] : llvm::enumerate(op.getOperands_())) {
-      Value v = getScalar(operand);
+      Value v = core.getScalar(operand);
       if (isa<FloatType>(operand.getType()) && !isa<FloatType>(v.getType()))
-        v = callDevice(isa<Float8E4M3FNType>(operand.getType()) ? "__tile_e4m3_to_f32"
-                                                                : "__tile_e5m2_to_f32",
-                       b.getF32Type(), v);
+        v = core.callDevice(isa<Float8E4M3FNType>(operand.getType()) ? "__tile_e4m3_to_f32"
+                                                                     : "__tile_e5m2_to_f32",
+                            b.getF32Type(), v);
       format += (i ? " " : ": ") +
                 conversion(b, loc, v, operand.getType(), op.getHex(), op.getIsSigned()[i]);
       arguments.push_back(v);
@@ -101,8 +99,7 @@ LogicalResult Lowering::lowerPrint(PrintOp op) {
     if (scratch)
       printBlock(op, i, base);
   LLVM::BrOp::create(b, loc, next);
-  enterBlock(next);
-  return success();
+  core.enterBlock(next);
 }
 
 /// Where the line of a block that begins with element `at` lies: its format, and its arguments.
@@ -126,7 +123,7 @@ static std::string printedPlace(Instructions &in, ArrayRef<int64_t> shape, int64
 }
 
 /// The lines of one operand, by the running thread.
-void Lowering::printBlock(PrintOp op, unsigned operand, Value base) {
+void Debugging::printBlock(PrintOp op, unsigned operand, Value base) {
   Location loc = op.getLoc();
   Value value = op.getOperands_()[operand];
   Type element = getElementType(value.getType());
@@ -138,13 +135,10 @@ void Lowering::printBlock(PrintOp op, unsigned operand, Value base) {
   int64_t lines = std::min(count, kMaxPrinted) / length;
 
   // for (line = 0; line != lines; ++line)
-  Region *region = b.getInsertionBlock()->getParent();
-  Block *body = new Block, *done = new Block;
-  region->push_back(body);
-  region->push_back(done);
+  Block *body = core.newBlock(), *done = core.newBlock();
   Value line = body->addArgument(b.getI32Type(), loc);
   LLVM::BrOp::create(b, loc, ValueRange(in.i32(0)), body);
-  enterBlock(body);
+  core.enterBlock(body);
   std::string format = "pid (%u, %u, %u) " + escaped(op.getPrefix());
   if (op.getOperands_().size() > 1)
     format += " (operand " + std::to_string(operand) + ")";
@@ -154,19 +148,21 @@ void Lowering::printBlock(PrintOp op, unsigned operand, Value base) {
     format += printedPlace(in, shape, length, at, arguments);
   format += ":";
   unsigned bytes = getElementBytes(element);
-  Type stored = element.isInteger(1) ? b.getI8Type() : llvmType(element);
+  Type stored = element.isInteger(1) ? b.getI8Type() : core.llvmType(element);
   for (int64_t k = 0; k < length; ++k) {
     Value v;
     if (block) {
       Value place = LLVM::AddOp::create(b, loc, at, in.i32(int32_t(k)));
       Value byte = LLVM::MulOp::create(b, loc, place, in.i32(int32_t(bytes)));
-      v = fromMemory(in.loadShared(stored, 1, sharedAt(base, byte)).front(), llvmType(element));
+      v = core.fromMemory(in.loadShared(stored, 1, core.sharedAt(base, byte)).front(),
+                          core.llvmType(element));
     } else {
-      v = getScalar(value);
+      v = core.getScalar(value);
     }
     if (isa<FloatType>(element) && !isa<FloatType>(v.getType()) && !op.getHex())
-      v = callDevice(isa<Float8E4M3FNType>(element) ? "__tile_e4m3_to_f32" : "__tile_e5m2_to_f32",
-                     b.getF32Type(), v);
+      v = core.callDevice(isa<Float8E4M3FNType>(element) ? "__tile_e4m3_to_f32"
+                                                         : "__tile_e5m2_to_f32",
+                          b.getF32Type(), v);
     format += " " + conversion(b, loc, v, element, op.getHex(), op.getIsSigned()[operand]);
     arguments.push_back(v);
   }
@@ -174,7 +170,7 @@ void Lowering::printBlock(PrintOp op, unsigned operand, Value base) {
   Value next = LLVM::AddOp::create(b, loc, line, in.i32(1));
   Value more = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, next, in.i32(int32_t(lines)));
   LLVM::CondBrOp::create(b, loc, more, body, ValueRange(next), done, ValueRange());
-  enterBlock(done);
+  core.enterBlock(done);
   if (count > lines * length)
     in.print("pid (%u, %u, %u) " + escaped(op.getPrefix()) + ": " +
                  std::to_string(count - lines * length) + " more\n",
@@ -197,29 +193,25 @@ static void locate(Location loc, std::string &file, unsigned &line) {
   });
 }
 
-LogicalResult Lowering::lowerAssert(AssertOp op) {
+void Debugging::lower(AssertOp op) {
   Location loc = op.getLoc();
   Value ok;
-  for (Value v : get(op.getCondition()))
-    ok = andB(ok, v);
+  for (Value v : core.get(op.getCondition()))
+    ok = core.andB(ok, v);
   // One of the threads that hold an element speaks for all of them.
   auto block = dyn_cast<RankedTensorType>(op.getCondition().getType());
   Value stop = LLVM::XOrOp::create(b, loc, ok, in.i1(true));
-  stop =
-      andB(stop, speaksForElement ? *speaksForElement
-                                  : ownerPredicate(block ? cta::getLayout(block) : LinearLayout()));
-  Block *fail = new Block, *next = new Block;
-  Region *region = b.getInsertionBlock()->getParent();
-  region->push_back(fail);
-  region->push_back(next);
+  stop = core.andB(stop, core.speaker()
+                             ? *core.speaker()
+                             : core.ownerPredicate(block ? cta::getLayout(block) : LinearLayout()));
+  Block *fail = core.newBlock(), *next = core.newBlock();
   LLVM::CondBrOp::create(b, loc, stop, fail, next);
-  enterBlock(fail);
+  core.enterBlock(fail);
   std::string file = "unknown";
   unsigned line = 0;
   locate(loc, file, line);
   in.assertFail(op.getMessage().empty() ? "device_assert" : op.getMessage(), file, line,
-                kernel.getName());
+                core.kernel.getName());
   LLVM::BrOp::create(b, loc, next);
-  enterBlock(next);
-  return success();
+  core.enterBlock(next);
 }

@@ -1,44 +1,32 @@
 //===- Elementwise.cpp - arithmetic, one register at a time ---------------===//
+#include "passes/lowering/Elementwise.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/lowering/Comparisons.h"
-#include <map>
+#include "passes/lowering/core/Coordinates.h"
 
 using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
 
-SmallVector<unsigned> lowering::firstOfEqual(Operation *op) {
-  SmallVector<unsigned> first;
-  auto runs = op->getAttrOfType<DenseI64ArrayAttr>(cta::kEqualRunsAttr);
-  if (!runs || !cta::hasLayout(op->getResult(0).getType()))
-    return first;
-  // Coordinates are XORs of register and thread parts, and runs are aligned: two
-  // registers are in one run if they are without their threads' part.
-  const layout::LinearLayout &layout = cta::getLayout(op->getResult(0).getType());
-  std::map<SmallVector<int32_t>, unsigned> known;
-  for (int32_t r = 0; r < layout.inSize(layout::Dim::reg()); ++r) {
-    SmallVector<int32_t> run = registerCoordinates(layout, r);
-    for (auto [coordinate, length] : llvm::zip_equal(run, runs.asArrayRef()))
-      coordinate &= -int32_t(length);
-    first.push_back(known.try_emplace(run, unsigned(r)).first->second);
-  }
-  return first;
+Elementwise::Elementwise(Core &core) : core(core), in(core.in), b(core.b), casts(core) {
+  if (auto attr = core.module->getAttrOfType<BoolAttr>(kFpFusionAttr))
+    fuseMulAdd = attr.getValue();
 }
 
-LogicalResult Lowering::lowerElementwise(Operation *op) {
+LogicalResult Elementwise::lower(Operation *op) {
   if (op->getNumResults() != 1)
     return op->emitOpError("has no lowering");
   std::optional<Registers> packed = lowerPacked(op);
   if (!packed)
     packed = writeDigits(op);
   if (packed) {
-    set(op->getResult(0), std::move(*packed));
+    core.set(op->getResult(0), std::move(*packed));
     return success();
   }
   size_t count = 1;
   SmallVector<const Registers *> operands;
   for (Value operand : op->getOperands()) {
-    operands.push_back(&get(operand));
+    operands.push_back(&core.get(operand));
     count = std::max(count, operands.back()->size());
   }
   Registers regs;
@@ -50,7 +38,7 @@ LogicalResult Lowering::lowerElementwise(Operation *op) {
     auto at = [&](unsigned o, unsigned r) {
       return (*operands[o])[operands[o]->size() == 1 ? 0 : r];
     };
-    comparisons.emplace(*this, compare);
+    comparisons.emplace(core, compare);
     for (unsigned r = 0; r < count; ++r)
       if (count != equal.size() || equal[r] == r)
         comparisons->add(at(0, r), at(1, r));
@@ -82,23 +70,23 @@ LogicalResult Lowering::lowerElementwise(Operation *op) {
       return op->emitOpError("has no lowering");
     regs.push_back(v);
   }
-  set(op->getResult(0), std::move(regs));
+  core.set(op->getResult(0), std::move(regs));
   return success();
 }
 
-Value Lowering::emitScalar(Operation *op, ValueRange operands) {
+Value Elementwise::emitScalar(Operation *op, ValueRange operands) {
   if (Value v = emitArith(op, operands))
     return v;
-  if (Value v = emitCast(op, operands))
+  if (Value v = casts.emit(op, operands))
     return v;
   return emitMath(op, operands);
 }
 
-static LLVM::ICmpPredicate lower(arith::CmpIPredicate p) {
+static LLVM::ICmpPredicate predicateOf(arith::CmpIPredicate p) {
   return static_cast<LLVM::ICmpPredicate>(p); // same order in both dialects
 }
 
-static LLVM::FCmpPredicate lower(arith::CmpFPredicate p) {
+static LLVM::FCmpPredicate predicateOf(arith::CmpFPredicate p) {
   using A = arith::CmpFPredicate;
   using L = LLVM::FCmpPredicate;
   switch (p) {
@@ -138,7 +126,7 @@ static LLVM::FCmpPredicate lower(arith::CmpFPredicate p) {
   llvm_unreachable("all predicates are named");
 }
 
-Value Lowering::emitInteger(Operation *op, ValueRange v) {
+Value Elementwise::emitInteger(Operation *op, ValueRange v) {
   Location loc = in.getLoc();
   auto integer = [&](auto tag) -> Value {
     return decltype(tag)::create(b, loc, v[0].getType(), v[0], v[1]);
@@ -179,7 +167,7 @@ Value Lowering::emitInteger(Operation *op, ValueRange v) {
       .Default([](Operation *) { return Value(); });
 }
 
-Value Lowering::emitReal(Operation *op, ValueRange v) {
+Value Elementwise::emitReal(Operation *op, ValueRange v) {
   Location loc = in.getLoc();
   auto contract = LLVM::FastmathFlagsAttr::get(
       b.getContext(), fuseMulAdd ? LLVM::FastmathFlags::contract : LLVM::FastmathFlags::none);
@@ -195,7 +183,7 @@ Value Lowering::emitReal(Operation *op, ValueRange v) {
       .Case<arith::MulFOp>([&](auto) { return real(LLVM::FMulOp()); })
       .Case<arith::RemFOp>([&](auto) -> Value {
         bool wide = v[0].getType().isF64();
-        return callDevice(wide ? "__tile_fmod" : "__tile_fmodf", v[0].getType(), v);
+        return core.callDevice(wide ? "__tile_fmod" : "__tile_fmodf", v[0].getType(), v);
       })
       .Case<arith::DivFOp>([&](auto o) -> Value {
         if (v[0].getType().isF32())
@@ -220,15 +208,15 @@ Value Lowering::emitReal(Operation *op, ValueRange v) {
       .Default([](Operation *) { return Value(); });
 }
 
-Value Lowering::emitArith(Operation *op, ValueRange v) {
+Value Elementwise::emitArith(Operation *op, ValueRange v) {
   Location loc = in.getLoc();
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case<arith::CmpIOp>([&](auto o) -> Value {
         Value l = v[0], r = v[1];
-        return LLVM::ICmpOp::create(b, loc, lower(o.getPredicate()), l, r);
+        return LLVM::ICmpOp::create(b, loc, predicateOf(o.getPredicate()), l, r);
       })
       .Case<arith::CmpFOp>([&](auto o) -> Value {
-        return LLVM::FCmpOp::create(b, loc, lower(o.getPredicate()), v[0], v[1]);
+        return LLVM::FCmpOp::create(b, loc, predicateOf(o.getPredicate()), v[0], v[1]);
       })
       .Case<arith::SelectOp>(
           [&](auto) -> Value { return LLVM::SelectOp::create(b, loc, v[0], v[1], v[2]); })

@@ -8,10 +8,23 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/Passes.h"
 #include "passes/facts/Registers.h"
-#include "passes/layouts/DotLayouts.h"
-#include "passes/lowering/Lowering.h"
+#include "passes/lowering/ControlFlow.h"
+#include "passes/lowering/Conversions.h"
+#include "passes/lowering/Debug.h"
+#include "passes/lowering/ElementFunctions.h"
+#include "passes/lowering/Elementwise.h"
+#include "passes/lowering/GatherHistogram.h"
+#include "passes/lowering/InstructionCount.h"
+#include "passes/lowering/MemoryAccess.h"
+#include "passes/lowering/Reductions.h"
+#include "passes/lowering/Shape.h"
 #include "passes/lowering/instructions/PtxText.h"
-#include "passes/memory/Scratch.h"
+#include "passes/lowering/products/Products.h"
+#include "passes/lowering/products/WarpgroupDot.h"
+#include "passes/lowering/rings/AsyncCopy.h"
+#include "passes/lowering/rings/Roles.h"
+#include "passes/lowering/rings/SharedReads.h"
+#include "passes/lowering/stores/StagedStores.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -29,22 +42,56 @@ using layout::LinearLayout;
 #define DEBUG_TYPE "tile-lower-to-llvm"
 ALWAYS_ENABLED_STATISTIC(kernelsLowered, "kernels lowered");
 
-Lowering::Lowering(ModuleOp module, func::FuncOp kernel, OpBuilder &builder)
-    : module(module), kernel(kernel), b(builder), numThreads(32 * cta::warpsOfGroup(module)),
-      in(builder, targetOf(module), numThreads), groups(cta::groupsOf(module)) {
-  if (auto attr = module->getAttrOfType<BoolAttr>(kFpFusionAttr))
-    fuseMulAdd = attr.getValue();
+/// Whether a turn of the loop itself multiplies matrices.
+static bool addsProducts(scf::ForOp loop) {
+  return llvm::any_of(*loop.getBody(), llvm::IsaPred<DotOp, cta::WarpgroupDotOp>);
 }
 
-Type Lowering::llvmType(Type element) const {
-  if (isa<PtrType>(element))
-    return LLVM::LLVMPointerType::get(element.getContext(), kGlobal);
-  if (isa<cta::TensorMapType>(element))
-    return LLVM::LLVMPointerType::get(element.getContext());
-  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8)
-    return IntegerType::get(element.getContext(), 8);
-  return element;
-}
+namespace {
+/// Operations are lowered in program order by one walk over the structured control flow, which
+/// becomes branches on the way: each by who knows its family.
+class Lowering {
+public:
+  Lowering(ModuleOp module, func::FuncOp kernel, OpBuilder &builder)
+      : core(module, kernel, builder, [this](Block &block) { return lowerBlock(block); }) {}
+
+  /// Creates the llvm.func and lowers the whole body into it.
+  LogicalResult run();
+
+private:
+  LogicalResult lowerBlock(Block &block);
+  LogicalResult lowerOp(Operation *op);
+  LogicalResult lowerTileOp(Operation *op);
+  LogicalResult lowerCtaOp(Operation *op);
+  LogicalResult lowerControlFlow(Operation *op);
+  LogicalResult lower(arith::ConstantOp op);
+  void lower(cta::PinOp op);
+  void lower(cta::AnyInWarpOp op);
+  void waitForGrids();
+
+  Core core;
+  Instructions &in = core.in;
+  InstructionCount count;
+  ControlFlow controlFlow{core};
+  Elementwise elementwise{core};
+  MemoryAccesses memory{core};
+  Debugging debugging{core};
+  ElementFunctions functions{core};
+  Rings rings{core};
+  GroupTurns turns{core, rings};
+  Roles roles{core, turns};
+  AsyncCopies copies{core};
+  SharedReads reads{core, rings};
+  Movements movements{core, reads};
+  Products products{core, reads};
+  WarpgroupProducts warpgroupProducts{core, rings};
+  StagedStores stores{core};
+  /// Where a dependent launch must wait for the grids before it; null: nowhere.
+  Operation *firstAccess = nullptr;
+  /// The grid behind this one is announced behind loops over products, not with the wait.
+  bool announcesLate = false;
+};
+} // namespace
 
 /// The op of the kernel's body before which a dependent launch waits for the
 /// grids before it: the first that touches global memory, at any depth. Inline
@@ -80,36 +127,26 @@ static bool hasLoopOfProducts(func::FuncOp kernel) {
   return kernel.walk(look).wasInterrupted();
 }
 
-LogicalResult Lowering::run() {
-  MLIRContext *context = module.getContext();
-  in.setLoc(kernel.getLoc());
-  SmallVector<Type> params;
-  for (Type type : kernel.getArgumentTypes())
-    params.push_back(llvmType(type));
-  b.setInsertionPoint(kernel);
-  function = LLVM::LLVMFuncOp::create(
-      b, kernel.getLoc(), kernel.getName(),
-      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), params));
-  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
-  blockThreads = numThreads;
-  kernel.walk([&](Operation *op) {
-    if (isa<cta::RolesOp>(op))
-      blockThreads = numThreads * groups + cta::producerThreads(numThreads * groups);
-    hasTiles |= isa<cta::RingOp, cta::StageOp, cta::SlotsOp, cta::TmaStoreOp>(op);
-  });
-  in.setBlockThreads(blockThreads);
+/// How many threads a block has, and how many blocks a multiprocessor is to have room for.
+static void setLaunchBounds(const Core &core, LLVM::LLVMFuncOp function) {
+  OpBuilder &b = core.b;
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
-                    b.getDenseI32ArrayAttr({int32_t(blockThreads)}));
-  bool areDealt = blockThreads != numThreads &&
-                  registersOfRoles(targetOf(module), numThreads * groups).areDealt;
-  auto together = module->getAttrOfType<IntegerAttr>(cta::kProgramsTogetherAttr);
-  if (areDealt || (blockThreads != numThreads && !together)) // one block at a time
+                    b.getDenseI32ArrayAttr({int32_t(core.blockThreads)}));
+  bool hasRoles = core.blockThreads != core.numThreads;
+  bool areDealt =
+      hasRoles && registersOfRoles(core.in.target(), core.numThreads * core.groups).areDealt;
+  auto together = ModuleOp(core.module)->getAttrOfType<IntegerAttr>(cta::kProgramsTogetherAttr);
+  if (areDealt || (hasRoles && !together)) // one block at a time
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
   else if (together)
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), together);
-  for (unsigned i = 0; i < params.size(); ++i)
+}
+
+/// What is known of the arguments, and how they are passed.
+static void describeArguments(func::FuncOp kernel, LLVM::LLVMFuncOp function, OpBuilder &b) {
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
     if (auto divisibility = kernel.getArgAttrOfType<IntegerAttr>(i, kDivisibilityAttr);
-        divisibility && isa<LLVM::LLVMPointerType>(params[i]))
+        divisibility && isa<LLVM::LLVMPointerType>(type))
       function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
                           b.getI64IntegerAttr(divisibility.getInt()));
   for (auto [i, type] : llvm::enumerate(kernel.getArgumentTypes())) {
@@ -121,13 +158,23 @@ LogicalResult Lowering::run() {
     function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64));
     function.setArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr());
   }
-  entry = function.addEntryBlock(b);
-  b.setInsertionPointToStart(entry);
-  for (auto [arg, value] : llvm::zip(kernel.getArguments(), entry->getArguments()))
-    set(arg, {value});
-  tid = blockTid = in.threadId();
-  if (groups > 1)
-    tid = LLVM::AndOp::create(b, in.getLoc(), blockTid, in.i32(int32_t(numThreads - 1)));
+}
+
+LogicalResult Lowering::run() {
+  ModuleOp module = core.module;
+  func::FuncOp kernel = core.kernel;
+  OpBuilder &b = core.b;
+  SmallVector<Type> params;
+  for (Type type : kernel.getArgumentTypes())
+    params.push_back(core.llvmType(type));
+  b.setInsertionPoint(kernel);
+  auto function = LLVM::LLVMFuncOp::create(
+      b, kernel.getLoc(), kernel.getName(),
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), params));
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  setLaunchBounds(core, function);
+  describeArguments(kernel, function, b);
+  core.begin(function.addEntryBlock(b));
   if (module->hasAttr(kDependentLaunchAttr)) {
     firstAccess = findFirstAccess(kernel.getBody().front());
     announcesLate = module->hasAttr(kAnnouncesAttr) && hasLoopOfProducts(kernel);
@@ -140,62 +187,116 @@ LogicalResult Lowering::run() {
   return success();
 }
 
-/// Of more instructions than these for each thread, a kernel takes many seconds to compile and
-/// minutes to assemble, and its blocks have no room in registers by far.
-static constexpr int64_t kMostInstructions = 1 << 18;
-/// What LLVM's passes over loops take grows with the square of their number.
-static constexpr unsigned kMostLoops = 256;
-
-/// Of one register, roughly. Functions of the device library are long, those of doubles longer;
-/// what only gives registers other coordinates or another type is no instruction.
-static int64_t instructionsOf(Operation *op) {
-  if (op->hasTrait<OpTrait::IsTerminator>() ||
-      isa<BroadcastOp, ExpandDimsOp, ReshapeOp, TransOp, JoinOp, SplitOp, arith::BitcastOp>(op))
-    return 0;
-  bool isExtern = isa<ExternElementwiseOp>(op);
-  if (!isExtern && !isa<math::MathDialect>(op->getDialect()))
-    return 1;
-  bool isWide = op->getNumResults() && getElementType(op->getResult(0).getType()).isF64();
-  return (isExtern ? 64 : 16) * (isWide ? 4 : 1);
+void Lowering::waitForGrids() {
+  in.waitForGrids();
+  // By kernels of few blocks only: if every one of thousands announces it, they are launched
+  // at half the rate.
+  if (core.module->hasAttr(kAnnouncesAttr) && !announcesLate)
+    in.announceGrid();
 }
 
-/// What a product adds, if `op` is one: each instruction along the inner dimension, of 32 bytes,
-/// names the registers of the result. Those of warpgroups name all at once, which costs a compiler
-/// more.
-static int64_t instructionsOfProduct(Operation *op) {
-  auto count = [&](Type element, int64_t depth, int64_t weight) {
-    int64_t registers = cta::getLayout(op->getResult(0).getType()).inSize(Dim::reg());
-    return registers * weight * std::max<int64_t>(1, depth * getElementBytes(element) / 32);
-  };
-  if (auto dot = dyn_cast<cta::WarpgroupDotOp>(op))
-    return count(dot.getB().getType().getElementType(), dot.getDepth(), 6);
-  if (auto dot = dyn_cast<DotOp>(op))
-    return count(getElementType(dot.getA().getType()), dot.getA().getType().getShape().back(), 1);
-  return 0;
+LogicalResult Lowering::lowerBlock(Block &block) {
+  for (Operation &op : block) {
+    in.setLoc(op.getLoc());
+    if (failed(count.add(&op)))
+      return failure();
+    if (&op == firstAccess)
+      waitForGrids();
+    if (failed(lowerOp(&op)) || failed(count.addProduct(&op)))
+      return failure();
+    if (op.hasAttr(cta::kComputedHereAttr))
+      core.set(op.getResult(0), in.pin(core.get(op.getResult(0))));
+  }
+  return success();
 }
 
-/// Adds what `op` becomes, roughly: an instruction for each register, some for mathematics.
-LogicalResult Lowering::countInstructions(Operation *op) {
-  if (isa<scf::ForOp, scf::WhileOp>(op) && ++loops > kMostLoops)
-    return op->emitError() << "this is one loop more than the " << kMostLoops
-                           << " that a kernel can have: put what repeats into a loop around them";
-  int64_t registers = 1;
-  auto consider = [&](Value v) {
-    auto type = dyn_cast<RankedTensorType>(v.getType());
-    if (type && isa_and_present<cta::LayoutAttr>(type.getEncoding()))
-      registers = std::max<int64_t>(registers, cta::getLayout(type).inSize(Dim::reg()));
-  };
-  if (isa<arith::ConstantOp, SplatOp>(op))
-    return success(); // one value for all
-  llvm::for_each(op->getOperands(), consider);
-  llvm::for_each(op->getResults(), consider);
-  instructions += registers * instructionsOf(op);
-  if (instructions <= kMostInstructions)
-    return success();
-  return op->emitError() << "this operation has " << registers
-                         << " elements in each thread, and with it the kernel has more than "
-                         << kMostInstructions
-                         << " instructions: use smaller blocks, in a loop, or more warps";
+LogicalResult Lowering::lowerOp(Operation *op) {
+  if (isa_and_nonnull<cta::CtaDialect>(op->getDialect()))
+    return lowerCtaOp(op);
+  if (isa_and_nonnull<TileDialect>(op->getDialect()))
+    return lowerTileOp(op);
+  if (isa_and_nonnull<scf::SCFDialect>(op->getDialect()))
+    return lowerControlFlow(op);
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return lower(constant);
+  if (!isa<func::ReturnOp>(op))
+    return elementwise.lower(op);
+  stores.finish();
+  LLVM::ReturnOp::create(core.b, op->getLoc(), ValueRange());
+  return success();
+}
+
+LogicalResult Lowering::lowerControlFlow(Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<scf::WhileOp, scf::IfOp>([&](auto o) { return controlFlow.lower(o); })
+      .Case<scf::ForOp>([&](auto o) {
+        LogicalResult result = controlFlow.lower(o);
+        if (announcesLate && addsProducts(o))
+          in.announceGrid();
+        return result;
+      })
+      .Case<scf::YieldOp, scf::ConditionOp>([](auto) { return success(); })
+      .Default([&](Operation *) { return elementwise.lower(op); });
+}
+
+/// What has no families of its own: numbers of the program, and what changes nothing.
+LogicalResult Lowering::lowerTileOp(Operation *op) {
+  auto done = [](auto lower) { return [=](auto o) { return lower(o), success(); }; };
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<YieldOp>([](auto) { return success(); })
+      .Case<ProgramIdOp>(done([&](auto o) { core.set(o.getResult(), {in.blockId(o.getAxis())}); }))
+      .Case<NumProgramsOp>(
+          done([&](auto o) { core.set(o.getResult(), {in.gridSize(o.getAxis())}); }))
+      .Case<HintOp>(done([&](auto o) { core.set(o.getResult(), core.get(o.getSrc())); }))
+      .Case<AssumeOp>(done([&](auto o) { in.assume(core.getScalar(o.getCondition())); }))
+      .Case<BarrierOp>(done([&](auto) { in.barrier(); }))
+      .Case<MakeRangeOp>(done([&](auto o) { movements.lower(o); }))
+      .Case<SplatOp, UnsplatOp, BroadcastOp, ExpandDimsOp, ReshapeOp, TransOp, JoinOp, SplitOp>(
+          [&](auto) { return movements.lowerMovement(op); })
+      .Case<AddPtrOp, StoreOp>(done([&](auto o) { memory.lower(o); }))
+      .Case<LoadOp>([&](auto o) { return memory.lower(o); })
+      .Case<AtomicRmwOp, AtomicCasOp>([&](auto) { return memory.lowerAtomic(op); })
+      .Case<AssertOp, PrintOp>(done([&](auto o) { debugging.lower(o); }))
+      .Case<GatherOp>([&](auto o) { return lowerGather(core, o); })
+      .Case<HistogramOp>([&](auto o) { return lowerHistogram(core, o); })
+      .Case<ExternElementwiseOp>(done([&](auto o) { functions.lower(o); }))
+      .Case<MapElementwiseOp, InlineAsmOp>([&](auto o) { return functions.lower(o); })
+      .Case<ReduceOp>([&](auto o) { return lowerReduce(core, o); })
+      .Case<ScanOp>([&](auto o) { return lowerScan(core, o); })
+      .Case<DotOp>([&](auto o) { return products.lower(o); })
+      .Default([&](Operation *) { return elementwise.lower(op); });
+}
+
+LogicalResult Lowering::lowerCtaOp(Operation *op) {
+  auto done = [](auto lower) { return [=](auto o) { return lower(o), success(); }; };
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<cta::ConvertLayoutOp>([&](auto o) { return lowerConvert(core, o); })
+      .Case<cta::AnyInWarpOp, cta::PinOp>(done([&](auto o) { lower(o); }))
+      .Case<cta::RingOp, cta::RingAcquireOp, cta::RingCopyOp, cta::RingBulkCopyOp,
+            cta::RingElementCopyOp, cta::RingCommitOp, cta::RingWaitOp, cta::RingReleaseOp,
+            cta::RingAdvanceOp, cta::RingFillOp>(done([&](auto o) { rings.lower(o); }))
+      .Case<cta::SlotsOp, cta::SlotOp, cta::AsyncCopyOp, cta::AsyncCommitOp, cta::AsyncWaitOp>(
+          done([&](auto o) { copies.lower(o); }))
+      .Case<cta::ReadOp>(done([&](auto o) { reads.lower(o); }))
+      .Case<cta::RolesOp, cta::SingleOp>([&](auto o) { return roles.lower(o); })
+      .Case<cta::TurnBeginOp, cta::TurnEndOp>(done([&](auto o) { turns.lower(o); }))
+      .Case<cta::StageOp, cta::FillOp, cta::TmaStoreOp>(done([&](auto o) { stores.lower(o); }))
+      .Case<cta::WarpgroupDotOp, cta::WarpgroupWaitOp>(
+          done([&](auto o) { warpgroupProducts.lower(o); }))
+      .Case<cta::GroupOp>(done([&](auto o) { core.set(o.getResult(), {core.group()}); }))
+      .Case<cta::PrefetchOp>(done([&](auto o) {
+        in.prefetchBulk(core.getScalar(o.getPtr()), core.getScalar(o.getBytes()));
+      }))
+      .Case<cta::ClusterBarrierOp>(done([&](auto) { in.clusterBarrier(); }))
+      .Case<cta::BarrierOp>(done([&](auto) { in.barrier(); }))
+      .Default([&](Operation *) { return elementwise.lower(op); });
+}
+
+void Lowering::lower(cta::AnyInWarpOp op) {
+  Value any;
+  for (Value held : core.get(op.getSrc()))
+    any = any ? LLVM::OrOp::create(core.b, op.getLoc(), any, held).getResult() : held;
+  core.set(op.getResult(), {in.anyInWarp(any)});
 }
 
 /// Whether products, and they alone, read `v` as their left operand, perhaps in a later turn.
@@ -213,151 +314,13 @@ static bool isLeftOperand(Value v) {
   });
 }
 
-LogicalResult Lowering::lowerPin(cta::PinOp op) {
-  const Registers &regs = get(op.getSrc());
-  set(op.getResult(),
-      Registers(isLeftOperand(op.getResult()) ? in.copyUnseen(regs) : in.pin(regs)));
-  return success();
+void Lowering::lower(cta::PinOp op) {
+  const Registers &regs = core.get(op.getSrc());
+  core.set(op.getResult(),
+           Registers(isLeftOperand(op.getResult()) ? in.copyUnseen(regs) : in.pin(regs)));
 }
 
-bool tile::lowering::addsProducts(scf::ForOp loop) {
-  return llvm::any_of(*loop.getBody(), llvm::IsaPred<DotOp, cta::WarpgroupDotOp>);
-}
-
-LogicalResult Lowering::lowerBlock(Block &block) {
-  for (Operation &op : block) {
-    in.setLoc(op.getLoc());
-    if (failed(countInstructions(&op)))
-      return failure();
-    if (&op == firstAccess) {
-      in.waitForGrids();
-      // By kernels of few blocks only: if every one of thousands announces it, they are launched
-      // at half the rate.
-      if (module->hasAttr(kAnnouncesAttr) && !announcesLate)
-        in.announceGrid();
-    }
-    if (failed(lowerOp(&op)))
-      return failure();
-    int64_t more = instructionsOfProduct(&op); // one that is too long has said so itself
-    instructions += more;
-    if (more && instructions > kMostInstructions)
-      return op.emitError() << "with this product the kernel has more than " << kMostInstructions
-                            << " instructions: use a loop that runs at run time, or smaller blocks";
-    if (op.hasAttr(cta::kComputedHereAttr))
-      set(op.getResult(0), in.pin(get(op.getResult(0))));
-  }
-  return success();
-}
-
-LogicalResult Lowering::lowerOp(Operation *op) {
-  if (isa_and_nonnull<cta::CtaDialect>(op->getDialect()))
-    return lowerCtaOp(op);
-  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<func::ReturnOp>([&](auto) {
-        if (storesByTma) // shared memory must outlive the copies from it
-          in.bulkWaitRead();
-        LLVM::ReturnOp::create(b, op->getLoc(), ValueRange());
-        return success();
-      })
-      .Case<scf::YieldOp, scf::ConditionOp, YieldOp>([](auto) { return success(); })
-      .Case<scf::ForOp>([&](auto o) { return lowerFor(o); })
-      .Case<scf::WhileOp>([&](auto o) { return lowerWhile(o); })
-      .Case<scf::IfOp>([&](auto o) { return lowerIf(o); })
-      .Case<arith::ConstantOp>([&](auto o) { return lowerConstant(o); })
-      .Case<ProgramIdOp>([&](auto o) {
-        set(o.getResult(), {in.blockId(o.getAxis())});
-        return success();
-      })
-      .Case<NumProgramsOp>([&](auto o) {
-        set(o.getResult(), {in.gridSize(o.getAxis())});
-        return success();
-      })
-      .Case<HintOp>([&](auto o) {
-        set(o.getResult(), get(o.getSrc()));
-        return success();
-      })
-      .Case<MakeRangeOp>([&](auto o) { return lowerMakeRange(o); })
-      .Case<SplatOp, UnsplatOp, BroadcastOp, ExpandDimsOp, ReshapeOp, TransOp, JoinOp, SplitOp>(
-          [&](auto) { return lowerMovement(op); })
-      .Case<AddPtrOp>([&](auto o) { return lowerAddPtr(o); })
-      .Case<LoadOp>([&](auto o) { return lowerLoad(o); })
-      .Case<StoreOp>([&](auto o) { return lowerStore(o); })
-      .Case<AtomicRmwOp, AtomicCasOp>([&](auto) { return lowerAtomic(op); })
-      .Case<AssertOp>([&](auto o) { return lowerAssert(o); })
-      .Case<PrintOp>([&](auto o) { return lowerPrint(o); })
-      .Case<AssumeOp>([&](auto o) {
-        in.assume(getScalar(o.getCondition()));
-        return success();
-      })
-      .Case<GatherOp>([&](auto o) { return lowerGather(o); })
-      .Case<HistogramOp>([&](auto o) { return lowerHistogram(o); })
-      .Case<MapElementwiseOp>([&](auto o) { return lowerMap(o); })
-      .Case<InlineAsmOp>([&](auto o) { return lowerInlineAsm(o); })
-      .Case<ExternElementwiseOp>([&](auto o) { return lowerExtern(o); })
-      .Case<ReduceOp>([&](auto o) { return lowerReduce(o); })
-      .Case<ScanOp>([&](auto o) { return lowerScan(o); })
-      .Case<DotOp>([&](auto o) { return lowerDot(o); })
-      .Case<BarrierOp>([&](auto) {
-        in.barrier();
-        return success();
-      })
-      .Default([&](Operation *) { return lowerElementwise(op); });
-}
-
-LogicalResult Lowering::lowerCtaOp(Operation *op) {
-  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<cta::ConvertLayoutOp>([&](auto o) { return lowerConvert(o); })
-      .Case<cta::AnyInWarpOp>([&](auto o) {
-        Value any;
-        for (Value held : get(o.getSrc()))
-          any = any ? LLVM::OrOp::create(b, o.getLoc(), any, held).getResult() : held;
-        set(o.getResult(), {in.anyInWarp(any)});
-        return success();
-      })
-      .Case<cta::RingOp>([&](auto o) { return lowerRing(o); })
-      .Case<cta::RingAcquireOp, cta::RingCopyOp, cta::RingBulkCopyOp, cta::RingElementCopyOp,
-            cta::RingCommitOp, cta::RingWaitOp, cta::RingReleaseOp, cta::RingAdvanceOp>(
-          [&](auto o) { return lowerRingStep(op, rings.find(o.getRing())->second); })
-      .Case<cta::RingFillOp>([&](auto o) { return lowerRingFill(o); })
-      .Case<cta::SlotsOp>([&](auto o) { return lowerSlots(o); })
-      .Case<cta::SlotOp>([&](auto o) { return lowerSlot(o); })
-      .Case<cta::AsyncCopyOp>([&](auto o) { return lowerAsyncCopy(o); })
-      .Case<cta::AsyncCommitOp>([&](auto) {
-        in.copyAsyncCommit();
-        return success();
-      })
-      .Case<cta::AsyncWaitOp>([&](auto o) { return lowerAsyncWait(o); })
-      .Case<cta::ReadOp>([&](auto o) { return lowerRead(o); })
-      .Case<cta::RolesOp>([&](auto o) { return lowerRoles(o); })
-      .Case<cta::SingleOp>([&](auto o) { return lowerSingle(o); })
-      .Case<cta::PrefetchOp>([&](auto o) {
-        in.prefetchBulk(getScalar(o.getPtr()), getScalar(o.getBytes()));
-        return success();
-      })
-      .Case<cta::GroupOp>([&](auto o) {
-        set(o.getResult(), {group()});
-        return success();
-      })
-      .Case<cta::TurnBeginOp>([&](auto o) { return lowerTurnBegin(o); })
-      .Case<cta::TurnEndOp>([&](auto o) { return lowerTurnEnd(o); })
-      .Case<cta::StageOp>([&](auto o) { return lowerStage(o); })
-      .Case<cta::FillOp>([&](auto o) { return lowerFill(o); })
-      .Case<cta::TmaStoreOp>([&](auto o) { return lowerTmaStore(o); })
-      .Case<cta::WarpgroupWaitOp>([&](auto o) { return lowerWarpgroupWait(o); })
-      .Case<cta::WarpgroupDotOp>([&](auto o) { return lowerWarpgroupDot(o); })
-      .Case<cta::PinOp>([&](auto o) { return lowerPin(o); })
-      .Case<cta::ClusterBarrierOp>([&](auto) {
-        in.clusterBarrier();
-        return success();
-      })
-      .Case<cta::BarrierOp>([&](auto) {
-        in.barrier();
-        return success();
-      })
-      .Default([&](Operation *) { return lowerElementwise(op); });
-}
-
-LogicalResult Lowering::lowerConstant(arith::ConstantOp op) {
+LogicalResult Lowering::lower(arith::ConstantOp op) {
   Attribute attr = op.getValue();
   size_t count = 1;
   if (auto dense = dyn_cast<DenseElementsAttr>(attr)) {
@@ -366,16 +329,16 @@ LogicalResult Lowering::lowerConstant(arith::ConstantOp op) {
     attr = dense.getSplatValue<Attribute>();
     count = cta::getLayout(op.getType()).inSize(Dim::reg());
   }
-  Type type = llvmType(getElementType(op.getType()));
+  Type type = core.llvmType(getElementType(op.getType()));
   auto f = dyn_cast<FloatAttr>(attr);
-  if (f && isa<IntegerType>(type) && module->hasAttr(kAlgebraicAttr))
+  if (f && isa<IntegerType>(type) && core.module->hasAttr(kAlgebraicAttr))
     attr = IntegerAttr::get(type, algebra::image(f.getValue()).value_or(APInt(8, 0)));
   else if (f && isa<IntegerType>(type))
     attr = IntegerAttr::get(type, f.getValue().bitcastToAPInt());
   Value v = in.constant(type, attr);
   if (auto i = dyn_cast<IntegerAttr>(attr); i && i.getValue().getSignificantBits() <= 64)
-    affines[v] = {Value(), i.getValue().getSExtValue()};
-  set(op.getResult(), Registers(count, v));
+    core.remember(v, {Value(), i.getValue().getSExtValue()});
+  core.set(op.getResult(), Registers(count, v));
   return success();
 }
 

@@ -7,23 +7,11 @@
 //===----------------------------------------------------------------------===//
 #include "devicelib/DeviceLibrary.h"
 #include "mlir/IR/Matchers.h"
-#include "passes/lowering/Lowering.h"
+#include "passes/lowering/Elementwise.h"
 
 using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
-
-Value Lowering::callDevice(StringRef symbol, Type result, ValueRange args) {
-  auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(symbol);
-  if (!callee) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(module.getBody());
-    callee = LLVM::LLVMFuncOp::create(
-        b, module.getLoc(), symbol,
-        LLVM::LLVMFunctionType::get(result, llvm::to_vector(args.getTypes())));
-  }
-  return LLVM::CallOp::create(b, in.getLoc(), callee, args).getResult();
-}
 
 /// Whether `v` is a constant of magnitude 1 and more; positive, if that is asked for.
 static bool isLarge(Value v, bool positive = false) {
@@ -59,7 +47,7 @@ bool tile::lowering::isReciprocalOfLarge(arith::DivFOp op) {
          (isLarge(sum.getRhs(), true) && isPower(sum.getLhs()));
 }
 
-Value Lowering::emitMath(Operation *op, ValueRange v) {
+Value Elementwise::emitMath(Operation *op, ValueRange v) {
   Location loc = in.getLoc();
   if (!isa<math::MathDialect>(op->getDialect()) || v.empty())
     return {};
@@ -67,7 +55,7 @@ Value Lowering::emitMath(Operation *op, ValueRange v) {
   bool f32 = type.isF32();
   auto library = [&]() -> Value {
     StringRef symbol = deviceFunctionForMath(op->getName().stripDialect(), bitWidth(type));
-    return symbol.empty() ? Value() : callDevice(symbol, type, v);
+    return symbol.empty() ? Value() : core.callDevice(symbol, type, v);
   };
   auto same = [&](auto tag) -> Value { return decltype(tag)::create(b, loc, type, v); };
   return llvm::TypeSwitch<Operation *, Value>(op)
@@ -96,7 +84,7 @@ Value Lowering::emitMath(Operation *op, ValueRange v) {
         return in.exp2Approx(LLVM::FMulOp::create(b, loc, v[0], log2e));
       })
       .Case<math::ErfOp>([&](auto) -> Value {
-        return f32 && isOnlyAddedToLarge(op) ? callDevice("__tile_erf_absolutef", type, v)
+        return f32 && isOnlyAddedToLarge(op) ? core.callDevice("__tile_erf_absolutef", type, v)
                                              : library();
       })
       .Case<math::SqrtOp>(

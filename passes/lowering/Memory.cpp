@@ -9,29 +9,30 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/Matchers.h"
-#include "passes/lowering/Lowering.h"
+#include "passes/lowering/MemoryAccess.h"
+#include "passes/lowering/core/Coordinates.h"
 
 using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
 using layout::LinearLayout;
 
-LogicalResult Lowering::lowerAddPtr(AddPtrOp op) {
-  const Registers &ptrs = get(op.getPtr());
-  const Registers &offsets = get(op.getOffset());
-  Type element = llvmType(cast<PtrType>(getElementType(op.getPtr().getType())).getPointee());
+void MemoryAccesses::lower(AddPtrOp op) {
+  const Registers &ptrs = core.get(op.getPtr());
+  const Registers &offsets = core.get(op.getOffset());
+  Type element = core.llvmType(cast<PtrType>(getElementType(op.getPtr().getType())).getPointee());
   if (element.isInteger(1))
     element = b.getI8Type();
   Location loc = op.getLoc();
   unsigned bits = bitWidth(offsets.front().getType());
   Registers regs;
   for (auto [ptr, offset] : llvm::zip(ptrs, offsets)) {
-    Affine base = affine(ptr), index = affine(offset);
+    Affine base = core.affine(ptr), index = core.affine(offset);
     if (bits < 32) // narrow indices wrap early: take them as they are
       index = {offset, 0};
     Value p = base.base;
     if (index.base) {
-      Value &slot = sums[std::make_tuple(base.base, index.base, bitWidth(element))];
+      Value &slot = core.shared(base.base, index.base, bitWidth(element));
       if (!slot)
         slot = LLVM::GEPOp::create(b, loc, ptr.getType(), element, base.base, index.base);
       p = slot;
@@ -42,16 +43,15 @@ LogicalResult Lowering::lowerAddPtr(AddPtrOp op) {
       regs.push_back(p);
       continue;
     }
-    Value &slot = sums[std::make_tuple(p, Value(), bytes ^ (int64_t(1) << 61))];
+    Value &slot = core.shared(p, Value(), bytes ^ (int64_t(1) << 61));
     if (!slot) {
       slot =
           LLVM::GEPOp::create(b, loc, ptr.getType(), b.getI8Type(), p, ValueRange{in.i64(bytes)});
-      affines[slot] = {p, bytes};
+      core.remember(slot, {p, bytes});
     }
     regs.push_back(slot);
   }
-  set(op.getResult(), std::move(regs));
-  return success();
+  core.set(op.getResult(), std::move(regs));
 }
 
 /// Elements an access may move at once: what the pass proved, within 16 bytes.
@@ -70,9 +70,9 @@ static bool isZeroBits(Value v) {
 }
 
 /// Threads with copies of an element take the value that one of them has read.
-LogicalResult Lowering::shareVolatile(LoadOp op, Registers &regs) {
+LogicalResult MemoryAccesses::shareVolatile(LoadOp op, Registers &regs) {
   auto block = dyn_cast<RankedTensorType>(op.getType());
-  Value owner = ownerPredicate(block ? cta::getLayout(block) : LinearLayout());
+  Value owner = core.ownerPredicate(block ? cta::getLayout(block) : LinearLayout());
   if (!owner || op.getResult().use_empty())
     return success();
   return shareResults(op, regs, block, owner);
@@ -86,22 +86,22 @@ static unsigned maskRunOf(Operation *op, unsigned group) {
 
 /// Where a mask may change inside of groups: true if it is true for all of the group from
 /// `first` on. What is true of a group is an interval.
-Value Lowering::wholeGroup(const Registers &mask, unsigned first, unsigned group) {
-  return andB(mask[first], mask[first + group - 1]);
+Value MemoryAccesses::wholeGroup(const Registers &mask, unsigned first, unsigned group) {
+  return core.andB(mask[first], mask[first + group - 1]);
 }
 
 /// A load is as soon gone from the second cache as its author says, which leaves in it what others
 /// have written and must write back. To have it kept there costs more than it gains
 /// (docs/rationale.md), and stores gain nothing.
-LogicalResult Lowering::lowerLoad(LoadOp op) {
-  Type type = llvmType(getElementType(op.getType()));
-  const Registers &ptrs = get(op.getPtr());
+LogicalResult MemoryAccesses::lower(LoadOp op) {
+  Type type = core.llvmType(getElementType(op.getType()));
+  const Registers &ptrs = core.get(op.getPtr());
   AccessHints hints{op.getCache(), op.getEvict(), op.getIsVolatile()};
   if (op.getEvict() == EvictionPolicy::evict_first && !op.getIsVolatile())
-    hints.policy = policyOf(op.getEvict());
+    hints.policy = core.policyOf(op.getEvict());
   unsigned group = groupSize(op.getType(), op.getVector(), bitWidth(type), ptrs.size());
   const Registers *mask =
-      op.getMask() && !matchPattern(op.getMask(), m_One()) ? &get(op.getMask()) : nullptr;
+      op.getMask() && !matchPattern(op.getMask(), m_One()) ? &core.get(op.getMask()) : nullptr;
   unsigned run = mask ? maskRunOf(op, group) : group;
   Registers regs;
   // Copies load once: of the same elements behind the same mask, with one value for all others.
@@ -116,7 +116,7 @@ LogicalResult Lowering::lowerLoad(LoadOp op) {
     Value predicate = !mask ? Value() : run < group ? wholeGroup(*mask, r, group) : (*mask)[r];
     ValueRange other;
     if (op.getOther() && !isZeroBits(op.getOther()))
-      other = ValueRange(get(op.getOther())).slice(r, group);
+      other = ValueRange(core.get(op.getOther())).slice(r, group);
     bool mayShare = !op.getIsVolatile() && (run == group || !op.getOther()) &&
                     (other.empty() || llvm::all_equal(other));
     Key key = {ptrs[r], mask ? (*mask)[r] : Value(), mask ? (*mask)[r + group - 1] : Value(),
@@ -126,7 +126,7 @@ LogicalResult Lowering::lowerLoad(LoadOp op) {
       continue;
     }
     SmallVector<Value> loaded =
-        in.loadGlobal(type, group, address(ptrs[r]), predicate, other, hints);
+        in.loadGlobal(type, group, core.address(ptrs[r]), predicate, other, hints);
     if (mayShare)
       seen[key] = Registers(loaded);
     llvm::append_range(regs, loaded);
@@ -135,41 +135,41 @@ LogicalResult Lowering::lowerLoad(LoadOp op) {
   for (unsigned r = 0; run < group && r < ptrs.size(); r += run) {
     unsigned first = r / group * group;
     Value rest = LLVM::XOrOp::create(b, op.getLoc(), wholeGroup(*mask, first, group), in.i1(true));
-    SmallVector<Value> loaded = in.loadGlobal(type, run, address(ptrs[r]), andB((*mask)[r], rest),
-                                              ArrayRef<Value>(regs).slice(r, run), hints);
+    SmallVector<Value> loaded =
+        in.loadGlobal(type, run, core.address(ptrs[r]), core.andB((*mask)[r], rest),
+                      ArrayRef<Value>(regs).slice(r, run), hints);
     std::copy(loaded.begin(), loaded.end(), regs.begin() + r);
   }
   if (op.getIsVolatile() && failed(shareVolatile(op, regs)))
     return failure();
-  set(op.getResult(), std::move(regs));
+  core.set(op.getResult(), std::move(regs));
   return success();
 }
 
-LogicalResult Lowering::lowerStore(StoreOp op) {
-  const Registers &ptrs = get(op.getPtr());
-  const Registers &data = get(op.getValue());
+void MemoryAccesses::lower(StoreOp op) {
+  const Registers &ptrs = core.get(op.getPtr());
+  const Registers &data = core.get(op.getValue());
   AccessHints hints{op.getCache(), op.getEvict(), false};
   Value owner;
   if (auto block = dyn_cast<RankedTensorType>(op.getPtr().getType()))
-    owner = ownerPredicate(cta::getLayout(block));
+    owner = core.ownerPredicate(cta::getLayout(block));
   else
-    owner = ownerPredicate(LinearLayout());
+    owner = core.ownerPredicate(LinearLayout());
   unsigned group = groupSize(op.getValue().getType(), op.getVector(),
                              bitWidth(data.front().getType()), ptrs.size());
   const Registers *mask =
-      op.getMask() && !matchPattern(op.getMask(), m_One()) ? &get(op.getMask()) : nullptr;
+      op.getMask() && !matchPattern(op.getMask(), m_One()) ? &core.get(op.getMask()) : nullptr;
   unsigned run = mask ? maskRunOf(op, group) : group;
   for (unsigned r = 0; r < ptrs.size(); r += group) {
     Value predicate = owner;
     if (mask)
-      predicate = andB(owner, run < group ? wholeGroup(*mask, r, group) : (*mask)[r]);
-    in.storeGlobal(address(ptrs[r]), ValueRange(data).slice(r, group), predicate, hints);
+      predicate = core.andB(owner, run < group ? wholeGroup(*mask, r, group) : (*mask)[r]);
+    in.storeGlobal(core.address(ptrs[r]), ValueRange(data).slice(r, group), predicate, hints);
   }
   for (unsigned r = 0; run < group && r < ptrs.size(); r += run) {
     Value rest = LLVM::XOrOp::create(b, op.getLoc(), wholeGroup(*mask, r / group * group, group),
                                      in.i1(true));
-    in.storeGlobal(address(ptrs[r]), ValueRange(data).slice(r, run),
-                   andB(owner, andB((*mask)[r], rest)), hints);
+    in.storeGlobal(core.address(ptrs[r]), ValueRange(data).slice(r, run),
+                   core.andB(owner, core.andB((*mask)[r], rest)), hints);
   }
-  return success();
 }

@@ -11,7 +11,7 @@
 #include "ir/Algebra.h"
 #include "ir/Attributes.h"
 #include "mlir/IR/Matchers.h"
-#include "passes/lowering/Lowering.h"
+#include "passes/lowering/Elementwise.h"
 
 using namespace mlir;
 using namespace tile;
@@ -186,16 +186,16 @@ static Value shiftPacked(Instructions &in, Value word, bool isLeft, unsigned by,
   return LLVM::AndOp::create(b, in.getLoc(), v, integer(repeated(kept, bits)));
 }
 
-std::optional<Registers> Lowering::lowerPacked(Operation *op) {
+std::optional<Registers> Elementwise::lowerPacked(Operation *op) {
   Value result = op->getResult(0);
   unsigned bits = elementBits(result);
   if (auto cast = dyn_cast<FpCastOp>(op))
     return castPairs(cast);
-  if (auto narrow = dyn_cast<arith::TruncFOp>(op); narrow && !module->hasAttr(kAlgebraicAttr))
-    return narrowToBits(in, narrow, get(narrow.getIn()));
+  if (auto narrow = dyn_cast<arith::TruncFOp>(op); narrow && !core.module->hasAttr(kAlgebraicAttr))
+    return narrowToBits(in, narrow, core.get(narrow.getIn()));
   if (auto narrow = dyn_cast<arith::TruncIOp>(op);
       narrow && bits == 8 && elementBits(narrow.getIn()) == 16)
-    return lowerBytes(in, wordsOf(get(narrow.getIn()), 2));
+    return lowerBytes(in, wordsOf(core.get(narrow.getIn()), 2));
   if (bits != 8 && bits != 16)
     return std::nullopt;
   std::optional<unsigned> shift = shiftOf(op);
@@ -208,14 +208,14 @@ std::optional<Registers> Lowering::lowerPacked(Operation *op) {
   unsigned perWord = kWordBits / bits;
   ValueRange inputs = op->getOperands();
   inputs = select ? inputs.drop_front() : inputs.take_front(shift || isCast ? 1 : 2);
-  auto lookup = [&](Value v) -> const Registers & { return get(v); };
+  auto lookup = [&](Value v) -> const Registers & { return core.get(v); };
   std::optional<PackedOperands> operands =
-      packedOperands(lookup, inputs, bits, module->hasAttr(kAlgebraicAttr));
+      packedOperands(lookup, inputs, bits, core.module->hasAttr(kAlgebraicAttr));
   if (!operands)
     return std::nullopt;
   SmallVector<Value> conditions;
   if (select) {
-    const Registers &elements = get(select.getCondition());
+    const Registers &elements = core.get(select.getCondition());
     conditions = elements.size() == 1 ? SmallVector<Value>(operands->count, elements[0])
                                       : conditionsOf(elements, perWord);
     if (conditions.size() != operands->count)
@@ -223,7 +223,7 @@ std::optional<Registers> Lowering::lowerPacked(Operation *op) {
   }
 
   Location loc = in.getLoc();
-  Type vector = VectorType::get({perWord}, llvmType(getElementType(result.getType())));
+  Type vector = VectorType::get({perWord}, core.llvmType(getElementType(result.getType())));
   Type work = isArithmetic || isCast ? vector : b.getIntegerType(kWordBits);
   auto as = [&](Type type, Value v) {
     return v.getType() == type ? v : LLVM::BitcastOp::create(b, loc, type, v).getResult();
@@ -290,7 +290,7 @@ static Value halfOf(Instructions &in, Value first, Value second) {
 }
 
 /// `elements`, 8-bit floats, as `to`; nothing if they came one by one.
-std::optional<Registers> Lowering::widenPairs(ArrayRef<Value> elements, bool isE4M3, Type to) {
+std::optional<Registers> Elementwise::widenPairs(ArrayRef<Value> elements, bool isE4M3, Type to) {
   if (elements.size() % 2 != 0)
     return std::nullopt;
   SmallVector<Value> pairs;
@@ -302,20 +302,20 @@ std::optional<Registers> Lowering::widenPairs(ArrayRef<Value> elements, bool isE
   Registers regs;
   for (Value pair : pairs) {
     auto [first, second] = in.fp8x2ToF16(pair, isE4M3);
-    regs.push_back(emitFpCast(first, to, Rounding::rtne));
-    regs.push_back(emitFpCast(second, to, Rounding::rtne));
+    regs.push_back(casts.emitFpCast(first, to, Rounding::rtne));
+    regs.push_back(casts.emitFpCast(second, to, Rounding::rtne));
   }
   return regs;
 }
 
 /// `elements`, an even number of reals, as 8-bit floats.
-Registers Lowering::narrowPairs(ArrayRef<Value> elements, bool isE4M3) {
+Registers Elementwise::narrowPairs(ArrayRef<Value> elements, bool isE4M3) {
   Location loc = in.getLoc();
   auto bytes = VectorType::get({2}, b.getI8Type());
   Registers regs;
   for (size_t r = 0; r < elements.size(); r += 2) {
-    Value first = emitFpCast(elements[r], b.getF32Type(), Rounding::rtne);
-    Value second = emitFpCast(elements[r + 1], b.getF32Type(), Rounding::rtne);
+    Value first = casts.emitFpCast(elements[r], b.getF32Type(), Rounding::rtne);
+    Value second = casts.emitFpCast(elements[r + 1], b.getF32Type(), Rounding::rtne);
     Value pair = LLVM::BitcastOp::create(b, loc, bytes, in.f32x2ToFp8(first, second, isE4M3));
     for (int32_t e : {0, 1})
       regs.push_back(LLVM::ExtractElementOp::create(b, loc, pair, in.i32(e)));
@@ -323,9 +323,9 @@ Registers Lowering::narrowPairs(ArrayRef<Value> elements, bool isE4M3) {
   return regs;
 }
 
-std::optional<Registers> Lowering::castPairs(FpCastOp op) {
+std::optional<Registers> Elementwise::castPairs(FpCastOp op) {
   Type from = getElementType(op.getSrc().getType()), to = getElementType(op.getType());
-  const Registers &elements = get(op.getSrc());
+  const Registers &elements = core.get(op.getSrc());
   if (!in.target().has(Feature::ConvertFp8))
     return std::nullopt;
   if (elementBits(op.getSrc()) == 8) {

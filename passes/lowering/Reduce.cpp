@@ -29,6 +29,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/facts/Combiners.h"
 #include "passes/lowering/ReduceLowering.h"
+#include "passes/lowering/Reductions.h"
+#include "passes/lowering/core/Coordinates.h"
 #include "passes/memory/Scratch.h"
 
 using namespace mlir;
@@ -37,26 +39,10 @@ using namespace tile::lowering;
 using layout::Dim;
 using layout::LinearLayout;
 
-FailureOr<Registers> Lowering::combine(Block &block, ValueRange lhs, ValueRange rhs, Value speaks) {
-  for (auto [arg, value] : llvm::zip(block.getArguments().take_front(lhs.size()), lhs))
-    set(arg, {value});
-  for (auto [arg, value] : llvm::zip(block.getArguments().drop_front(lhs.size()), rhs))
-    set(arg, {value});
-  Location saved = in.getLoc();
-  speaksForElement = speaks;
-  LogicalResult lowered = lowerBlock(block);
-  speaksForElement.reset();
-  if (failed(lowered))
-    return failure();
-  in.setLoc(saved);
-  Registers out;
-  for (Value v : block.getTerminator()->getOperands())
-    out.push_back(getScalar(v));
-  return out;
-}
-
 FailureOr<Registers> ReduceLowering::combine(ValueRange lhs, ValueRange rhs) {
-  return l.combine(op.getCombineBlock(), lhs, rhs, isHeard ? l.hasNoneOf(copies) : Value());
+  SmallVector<Value> both(lhs);
+  llvm::append_range(both, rhs);
+  return core.apply(op.getCombineBlock(), both, isHeard ? core.hasNoneOf(copies) : Value());
 }
 
 unsigned lowering::axisBits(const LinearLayout &layout, Dim in, unsigned axis) {
@@ -97,62 +83,6 @@ int64_t lowering::reduceScratchBytes(ReduceOp op) {
     for (Value src : op.getSrcs())
       bytes += partialBytes(getElementType(src.getType()), results, 1);
   return bytes;
-}
-
-Value Lowering::gatherBits(Value v, unsigned mask) {
-  Location loc = in.getLoc();
-  Value sum;
-  unsigned target = 0;
-  for (unsigned bit = 0; mask >> bit; ++bit) {
-    if (!(mask >> bit & 1))
-      continue;
-    unsigned length = 1;
-    while (mask >> (bit + length) & 1)
-      ++length;
-    Value part = bit ? LLVM::LShrOp::create(b, loc, v, in.i32(bit)).getResult() : v;
-    part = LLVM::AndOp::create(b, loc, part, in.i32((1u << length) - 1));
-    if (target)
-      part = LLVM::ShlOp::create(b, loc, part, in.i32(target));
-    sum = sum ? LLVM::OrOp::create(b, loc, sum, part).getResult() : part;
-    target += length;
-    bit += length - 1;
-  }
-  return sum ? sum : in.i32(0);
-}
-
-Value Lowering::toMemory(Value v) {
-  return v.getType().isInteger(1)
-             ? LLVM::ZExtOp::create(b, in.getLoc(), b.getI8Type(), v).getResult()
-             : v;
-}
-Value Lowering::fromMemory(Value v, Type type) {
-  return type.isInteger(1) ? LLVM::TruncOp::create(b, in.getLoc(), type, v).getResult() : v;
-}
-
-Value Lowering::elementIndex(const LinearLayout &layout, int32_t reg, ArrayRef<int64_t> shape,
-                             int skipAxis) {
-  // Sizes are powers of two, so the row-major index is itself linear.
-  Location loc = in.getLoc();
-  SmallVector<int32_t> coords = registerCoordinates(layout, reg);
-  Value threads;
-  int64_t constant = 0, stride = 1;
-  for (int axis = int(shape.size()) - 1; axis >= 0; --axis) {
-    if (axis == skipAxis)
-      continue;
-    Value part = threadPart(layout, Dim::dim(axis));
-    Affine a = affine(part);
-    if (a.base || a.offset) {
-      if (stride > 1)
-        part = LLVM::ShlOp::create(b, loc, part, in.i32(llvm::Log2_64(stride)));
-      threads = threads ? LLVM::OrOp::create(b, loc, threads, part).getResult() : part;
-    }
-    constant += coords[axis] * stride;
-    stride *= shape[axis];
-  }
-  if (!threads)
-    return materialize({Value(), constant}, b.getI32Type());
-  return constant ? LLVM::XOrOp::create(b, loc, threads, in.i32(int32_t(constant))).getResult()
-                  : threads;
 }
 
 LogicalResult ReduceLowering::acrossLanes() {
@@ -199,16 +129,16 @@ LogicalResult ReduceLowering::byHalves(unsigned mask) {
   for (int bit = 4; bit >= 0 && order.size() > 1; --bit) {
     if (!(mask >> bit & 1))
       continue;
-    Location loc = l.in.getLoc();
+    Location loc = core.in.getLoc();
     size_t half = order.size() / 2;
-    Value isSecond = LLVM::AndOp::create(l.b, loc, l.lane(), l.in.i32(1 << bit));
-    isSecond = LLVM::ICmpOp::create(l.b, loc, LLVM::ICmpPredicate::ne, isSecond, l.in.i32(0));
+    Value isSecond = LLVM::AndOp::create(core.b, loc, core.lane(), core.in.i32(1 << bit));
+    isSecond = LLVM::ICmpOp::create(core.b, loc, LLVM::ICmpPredicate::ne, isSecond, core.in.i32(0));
     for (size_t i = 0; i < half; ++i) {
       Registers &first = acc[order[i]], kept, given;
       for (auto [x, y] : llvm::zip_equal(first, acc[order[i + half]])) {
-        kept.push_back(LLVM::SelectOp::create(l.b, loc, isSecond, y, x));
+        kept.push_back(LLVM::SelectOp::create(core.b, loc, isSecond, y, x));
         given.push_back(
-            l.in.shuffleXor(LLVM::SelectOp::create(l.b, loc, isSecond, x, y), 1u << bit));
+            core.in.shuffleXor(LLVM::SelectOp::create(core.b, loc, isSecond, x, y), 1u << bit));
       }
       FailureOr<Registers> c = combine(kept, given);
       if (failed(c))
@@ -216,8 +146,9 @@ LogicalResult ReduceLowering::byHalves(unsigned mask) {
       first = std::move(*c);
     }
     int64_t distance = indexOf(keys[order[0]]) ^ indexOf(keys[order[half]]);
-    Value by = LLVM::SelectOp::create(l.b, loc, isSecond, l.in.i32(int32_t(distance)), l.in.i32(0));
-    halvedBy = halvedBy ? LLVM::XOrOp::create(l.b, loc, halvedBy, by).getResult() : by;
+    Value by = LLVM::SelectOp::create(core.b, loc, isSecond, core.in.i32(int32_t(distance)),
+                                      core.in.i32(0));
+    halvedBy = halvedBy ? LLVM::XOrOp::create(core.b, loc, halvedBy, by).getResult() : by;
     halvedLanes |= 1u << bit;
     halvedDistances[bit] = distance;
     order.truncate(half);
@@ -244,15 +175,15 @@ LogicalResult ReduceLowering::overLanesInOrder(unsigned mask) {
     if (!(mask & bit))
       continue;
     copies |= int32_t(bit);
-    Location loc = l.in.getLoc();
-    Value isRight = LLVM::AndOp::create(l.b, loc, l.lane(), l.in.i32(int32_t(bit)));
-    isRight = LLVM::ICmpOp::create(l.b, loc, LLVM::ICmpPredicate::ne, isRight, l.in.i32(0));
+    Location loc = core.in.getLoc();
+    Value isRight = LLVM::AndOp::create(core.b, loc, core.lane(), core.in.i32(int32_t(bit)));
+    isRight = LLVM::ICmpOp::create(core.b, loc, LLVM::ICmpPredicate::ne, isRight, core.in.i32(0));
     for (Registers &a : acc) {
       Registers left, right;
       for (Value own : a) {
-        Value other = l.in.shuffleXor(own, bit);
-        left.push_back(LLVM::SelectOp::create(l.b, loc, isRight, other, own));
-        right.push_back(LLVM::SelectOp::create(l.b, loc, isRight, own, other));
+        Value other = core.in.shuffleXor(own, bit);
+        left.push_back(LLVM::SelectOp::create(core.b, loc, isRight, other, own));
+        right.push_back(LLVM::SelectOp::create(core.b, loc, isRight, own, other));
       }
       FailureOr<Registers> c = combine(left, right);
       if (failed(c))
@@ -286,7 +217,8 @@ bool ReduceLowering::overWarpAtOnce(unsigned mask) {
   if (!kind)
     return false;
   for (Registers &a : acc)
-    a[0] = NVVM::ReduxOp::create(l.b, l.in.getLoc(), l.b.getI32Type(), a[0], *kind, l.in.i32(-1));
+    a[0] = NVVM::ReduxOp::create(core.b, core.in.getLoc(), core.b.getI32Type(), a[0], *kind,
+                                 core.in.i32(-1));
   return true;
 }
 
@@ -303,7 +235,7 @@ LogicalResult ReduceLowering::overLanes(unsigned mask) {
     for (Registers &a : acc) {
       Registers other;
       for (Value v : a)
-        other.push_back(l.in.shuffleXor(v, 1u << bit));
+        other.push_back(core.in.shuffleXor(v, 1u << bit));
       FailureOr<Registers> c = combine(a, other);
       if (failed(c))
         return failure();
@@ -329,7 +261,7 @@ LogicalResult ReduceLowering::acrossRepeats() {
 LogicalResult ReduceLowering::setResults() {
   for (auto [k, result] : llvm::enumerate(op.getResults())) {
     if (!isa<RankedTensorType>(result.getType())) {
-      l.set(result, {acc.front()[k]});
+      core.set(result, {acc.front()[k]});
       continue;
     }
     const LinearLayout &to = cta::getLayout(result.getType());
@@ -341,33 +273,18 @@ LogicalResult ReduceLowering::setResults() {
                               "operand's with the axis removed");
       regs.push_back(acc[it - keys.begin()][k]);
     }
-    l.set(result, std::move(regs));
+    core.set(result, std::move(regs));
   }
   return success();
 }
 
-Value Lowering::writerPredicate(const LinearLayout &layout, unsigned alsoLanes) {
-  int32_t mask = alsoLanes;
-  for (auto [dim, free] : layout.freeVariableMasks()) {
-    if (dim == Dim::lane())
-      mask |= free;
-    if (dim == Dim::warp())
-      mask |= free << 5;
-  }
-  mask &= int32_t(numThreads - 1);
-  if (!mask)
-    return {};
-  Value bits = LLVM::AndOp::create(b, in.getLoc(), tid, in.i32(mask));
-  return LLVM::ICmpOp::create(b, in.getLoc(), LLVM::ICmpPredicate::eq, bits, in.i32(0));
-}
-
-LogicalResult Lowering::lowerReduce(ReduceOp op) {
-  ReduceLowering reduce(*this, op);
+LogicalResult lowering::lowerReduce(Core &core, ReduceOp op) {
+  ReduceLowering reduce(core, op);
   if (reduce.isOrdered && !isScannable(reduce.layout, op.getAxis()))
     return op.emitOpError("combines in order, but its layout does not run along the axis so");
   reduce.groupRegisters();
   if (failed(reduce.withinThread()) || failed(reduce.acrossLanes()) || failed(reduce.acrossWarps()))
     return failure();
-  in.setLoc(op.getLoc());
+  core.in.setLoc(op.getLoc());
   return reduce.setResults();
 }

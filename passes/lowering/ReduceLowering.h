@@ -10,8 +10,8 @@
 
 #include "passes/facts/Combiners.h"
 #include "passes/facts/Speech.h"
-#include "passes/lowering/Lowering.h"
 #include "passes/lowering/ReduceWork.h"
+#include "passes/lowering/core/Core.h"
 
 namespace tile::lowering {
 
@@ -19,7 +19,7 @@ namespace tile::lowering {
 int64_t partialBytes(mlir::Type element, int64_t results, unsigned warps);
 /// One reduction while it is being lowered.
 struct ReduceLowering : ReduceWork {
-  Lowering &l;
+  Core &core;
   /// For each result element this thread holds: its registers along the axis.
   llvm::SmallVector<llvm::SmallVector<unsigned>> groups;
   llvm::SmallVector<llvm::SmallVector<int32_t>> keys; ///< coordinates without the axis
@@ -34,8 +34,9 @@ struct ReduceLowering : ReduceWork {
   bool isHeard;
   int32_t copies;
 
-  ReduceLowering(Lowering &l, ReduceOp op)
-      : ReduceWork(op), l(l), isHeard(speaks(op.getCombine())), copies(l.copyBits(layout)) {}
+  ReduceLowering(Core &core, ReduceOp op)
+      : ReduceWork(op), core(core), isHeard(speaks(op.getCombine())),
+        copies(core.copyBits(layout)) {}
 
   mlir::FailureOr<Registers> combine(mlir::ValueRange lhs, mlir::ValueRange rhs);
   void groupRegisters();

@@ -139,11 +139,11 @@ bool ReduceLowering::isCheaperByWarp(const Partials &partials) {
 }
 
 Value ReduceLowering::placeOf(const Partials &partials, Value result, Value part) {
-  Location loc = l.in.getLoc();
+  Location loc = core.in.getLoc();
   Value far = partials.areByWarp ? part : result, near = partials.areByWarp ? result : part;
   if (!far)
     return near;
   int64_t distance = partials.areByWarp ? partials.results : partials.warps;
-  far = LLVM::MulOp::create(l.b, loc, far, l.in.i32(int32_t(distance)));
-  return near ? LLVM::AddOp::create(l.b, loc, far, near).getResult() : far;
+  far = LLVM::MulOp::create(core.b, loc, far, core.in.i32(int32_t(distance)));
+  return near ? LLVM::AddOp::create(core.b, loc, far, near).getResult() : far;
 }

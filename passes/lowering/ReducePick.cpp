@@ -97,33 +97,33 @@ FailureOr<bool> ReduceLowering::pickLane(unsigned mask) {
   if (!only || !areBitsOfIndex(layout, mask, axis))
     return false;
   // 1. The lane that has it, of those that differ in the bits of the mask only.
-  Location loc = l.in.getLoc();
-  Value index = l.in.i32(int32_t(only->offset));
-  if (Value number = only->number ? l.getScalar(only->number) : Value()) {
+  Location loc = core.in.getLoc();
+  Value index = core.in.i32(int32_t(only->offset));
+  if (Value number = only->number ? core.getScalar(only->number) : Value()) {
     unsigned bits = bitWidth(number.getType());
     if (bits > 32)
-      number = LLVM::TruncOp::create(l.b, loc, l.b.getI32Type(), number);
+      number = LLVM::TruncOp::create(core.b, loc, core.b.getI32Type(), number);
     else if (bits < 32)
-      number = LLVM::SExtOp::create(l.b, loc, l.b.getI32Type(), number);
-    index = only->offset ? LLVM::AddOp::create(l.b, loc, number, index).getResult() : number;
+      number = LLVM::SExtOp::create(core.b, loc, core.b.getI32Type(), number);
+    index = only->offset ? LLVM::AddOp::create(core.b, loc, number, index).getResult() : number;
   }
-  Value source = LLVM::AndOp::create(l.b, loc, l.lane(), l.in.i32(int32_t(31 & ~mask)));
+  Value source = LLVM::AndOp::create(core.b, loc, core.lane(), core.in.i32(int32_t(31 & ~mask)));
   for (unsigned bit = 0; bit < 5; ++bit) {
     if (!(mask >> bit & 1))
       continue;
     unsigned from = llvm::Log2_32(uint32_t(layout.basis(Dim::lane(), int32_t(bit))[axis]));
-    Value part = LLVM::LShrOp::create(l.b, loc, index, l.in.i32(int32_t(from)));
-    part = LLVM::AndOp::create(l.b, loc, part, l.in.i32(1));
-    part = LLVM::ShlOp::create(l.b, loc, part, l.in.i32(int32_t(bit)));
-    source = LLVM::OrOp::create(l.b, loc, source, part);
+    Value part = LLVM::LShrOp::create(core.b, loc, index, core.in.i32(int32_t(from)));
+    part = LLVM::AndOp::create(core.b, loc, part, core.in.i32(1));
+    part = LLVM::ShlOp::create(core.b, loc, part, core.in.i32(int32_t(bit)));
+    source = LLVM::OrOp::create(core.b, loc, source, part);
   }
   // 2. What it has. A sum is no negative zero, though what it is of may be one.
   for (auto [group, a] : llvm::zip_equal(groups, acc)) {
-    Value picked = l.in.shuffleIdx(a[0], source);
+    Value picked = core.in.shuffleIdx(a[0], source);
     if (group.size() == 1) {
       Type type = picked.getType();
-      Value zero = l.in.constant(type, l.b.getZeroAttr(type));
-      FailureOr<Registers> sum = l.combine(op.getCombineBlock(), {picked}, {zero}, Value());
+      Value zero = core.in.constant(type, core.b.getZeroAttr(type));
+      FailureOr<Registers> sum = core.apply(op.getCombineBlock(), {picked, zero}, Value());
       if (failed(sum))
         return failure();
       picked = sum->front();

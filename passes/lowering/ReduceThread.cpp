@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
 #include "passes/lowering/ReduceLowering.h"
+#include "passes/lowering/core/Coordinates.h"
 
 using namespace mlir;
 using namespace tile;
@@ -99,7 +100,7 @@ LogicalResult ReduceLowering::withinThread() {
       for (unsigned r : ArrayRef(group).slice(repeat * segment, segment)) {
         Registers leaf;
         for (Value src : op.getSrcs())
-          leaf.push_back(l.get(src)[r]);
+          leaf.push_back(core.get(src)[r]);
         leaves.push_back(std::move(leaf));
       }
     }

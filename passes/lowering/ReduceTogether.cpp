@@ -38,30 +38,30 @@ static unsigned runOf(RankedTensorType type) {
 
 LogicalResult ReduceLowering::takeUpTogether(const Partials &partials, unsigned threads,
                                              int64_t offset) {
-  Location loc = l.in.getLoc();
+  Location loc = core.in.getLoc();
   Partials whole{{}, 1};
   SmallVector<Type> types;
   for (auto [k, src] : llvm::enumerate(op.getSrcs())) {
-    whole.bases.push_back(l.sharedBase(offset));
+    whole.bases.push_back(core.sharedBase(offset));
     offset += partialBytes(getElementType(src.getType()), results(), 1);
     types.push_back(acc.front()[k].getType());
   }
 
   // Thread t has a share of result t / threads; what is left of them then takes another round.
   unsigned own = partials.warps / threads, atOnce = numThreads / threads;
-  Value share = LLVM::AndOp::create(l.b, loc, l.tid, l.in.i32(threads - 1));
-  Value mine = LLVM::LShrOp::create(l.b, loc, l.tid, l.in.i32(llvm::Log2_32(threads)));
+  Value share = LLVM::AndOp::create(core.b, loc, core.tid, core.in.i32(threads - 1));
+  Value mine = LLVM::LShrOp::create(core.b, loc, core.tid, core.in.i32(llvm::Log2_32(threads)));
   int32_t idle = 0; // threads that do what others do
   for (unsigned t = numThreads / 2; t >= std::max<int64_t>(results() * threads, 1); t /= 2)
     idle |= int32_t(t);
   copies = idle;
   if (results() < atOnce)
-    mine = LLVM::AndOp::create(l.b, loc, mine, l.in.i32(results() - 1));
-  Value skipped = LLVM::MulOp::create(l.b, loc, share, l.in.i32(own));
+    mine = LLVM::AndOp::create(core.b, loc, mine, core.in.i32(results() - 1));
+  Value skipped = LLVM::MulOp::create(core.b, loc, share, core.in.i32(own));
   SmallVector<Registers> sums;
   SmallVector<Value> places;
   for (int64_t round = 0; round < results(); round += atOnce) {
-    places.push_back(round ? LLVM::AddOp::create(l.b, loc, mine, l.in.i32(round)).getResult()
+    places.push_back(round ? LLVM::AddOp::create(core.b, loc, mine, core.in.i32(round)).getResult()
                            : mine);
     FailureOr<Registers> sum = readParts(partials, placeOf(partials, places.back(), skipped), own);
     if (failed(sum))
@@ -71,11 +71,11 @@ LogicalResult ReduceLowering::takeUpTogether(const Partials &partials, unsigned 
   acc = std::move(sums);
   if (failed(overShares(threads - 1)))
     return failure();
-  Value writes = l.hasNoneOf(idle | int32_t(threads - 1));
+  Value writes = core.hasNoneOf(idle | int32_t(threads - 1));
   for (auto [place, sum] : llvm::zip_equal(places, acc))
     for (auto [k, v] : llvm::enumerate(sum))
-      l.in.storeShared(address(whole, k, place), {l.toMemory(v)}, writes);
-  l.in.barrier();
+      core.in.storeShared(address(whole, k, place), {core.toMemory(v)}, writes);
+  core.in.barrier();
   return readWhole(whole, types);
 }
 
@@ -86,12 +86,12 @@ LogicalResult ReduceLowering::readWhole(const Partials &whole, ArrayRef<Type> ty
     run = 1;
   acc.assign(needed.size(), Registers(types.size()));
   for (auto [k, type] : llvm::enumerate(types)) {
-    Type memory = type.isInteger(1) ? l.b.getI8Type() : type;
+    Type memory = type.isInteger(1) ? core.b.getI8Type() : type;
     unsigned step = std::min(run, 16 / std::max(bitWidth(memory) / 8, 1u));
     for (unsigned i = 0; i < needed.size(); i += step)
       for (auto [n, v] :
-           llvm::enumerate(l.in.loadShared(memory, step, address(whole, k, needed[i]))))
-        acc[i + n][k] = l.fromMemory(v, type);
+           llvm::enumerate(core.in.loadShared(memory, step, address(whole, k, needed[i]))))
+        acc[i + n][k] = core.fromMemory(v, type);
   }
   return success();
 }

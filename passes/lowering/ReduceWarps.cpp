@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
 #include "passes/lowering/ReduceLowering.h"
+#include "passes/lowering/core/Coordinates.h"
 #include "passes/memory/Scratch.h"
 
 using namespace mlir;
@@ -25,11 +26,11 @@ LogicalResult ReduceLowering::acrossWarps() {
   partials.areByWarp = isCheaperByWarp(partials);
   int64_t offset = scratch.getInt();
   for (Value src : op.getSrcs()) {
-    partials.bases.push_back(l.sharedBase(offset));
+    partials.bases.push_back(core.sharedBase(offset));
     offset += partialBytes(getElementType(src.getType()), results(), partials.warps);
   }
   leave(partials, warpMask);
-  l.in.barrier();
+  core.in.barrier();
   if (unsigned threads = threadsOfResult())
     return takeUpTogether(partials, threads, offset);
   unsigned idle = warpsWithoutUse();
@@ -38,16 +39,16 @@ LogicalResult ReduceLowering::acrossWarps() {
 }
 
 LogicalResult ReduceLowering::takeUpInSome(const Partials &partials, unsigned idle) {
-  Location loc = l.in.getLoc();
-  Region *region = l.b.getInsertionBlock()->getParent();
+  Location loc = core.in.getLoc();
+  Region *region = core.b.getInsertionBlock()->getParent();
   Block *works = new Block, *rests = new Block, *after = new Block;
   for (Block *block : {works, rests, after})
     region->push_back(block);
-  Value bits = LLVM::AndOp::create(l.b, loc, l.warp(), l.in.i32(int32_t(idle)));
-  Value isNeeded = LLVM::ICmpOp::create(l.b, loc, LLVM::ICmpPredicate::eq, bits, l.in.i32(0));
-  LLVM::CondBrOp::create(l.b, loc, isNeeded, works, rests);
+  Value bits = LLVM::AndOp::create(core.b, loc, core.warp(), core.in.i32(int32_t(idle)));
+  Value isNeeded = LLVM::ICmpOp::create(core.b, loc, LLVM::ICmpPredicate::eq, bits, core.in.i32(0));
+  LLVM::CondBrOp::create(core.b, loc, isNeeded, works, rests);
 
-  l.enterBlock(works);
+  core.enterBlock(works);
   if (failed(takeUp(partials)))
     return failure();
   Registers results;
@@ -56,18 +57,19 @@ LogicalResult ReduceLowering::takeUpInSome(const Partials &partials, unsigned id
       results.push_back(v);
       v = after->addArgument(v.getType(), loc);
     }
-  LLVM::BrOp::create(l.b, loc, results, after);
+  LLVM::BrOp::create(core.b, loc, results, after);
 
   // Any number will do, but what is divided by zero would be a promise that this block is not
   // reached.
-  l.enterBlock(rests);
+  core.enterBlock(rests);
   Registers others;
   for (Value v : results)
-    others.push_back(l.in.constant(v.getType(), isa<IntegerType>(v.getType())
-                                                    ? Attribute(l.b.getIntegerAttr(v.getType(), 1))
-                                                    : l.b.getFloatAttr(v.getType(), 1)));
-  LLVM::BrOp::create(l.b, loc, others, after);
-  l.enterBlock(after);
+    others.push_back(
+        core.in.constant(v.getType(), isa<IntegerType>(v.getType())
+                                          ? Attribute(core.b.getIntegerAttr(v.getType(), 1))
+                                          : core.b.getFloatAttr(v.getType(), 1)));
+  LLVM::BrOp::create(core.b, loc, others, after);
+  core.enterBlock(after);
   return success();
 }
 
@@ -76,13 +78,13 @@ static unsigned bytesOf(ReduceOp op, unsigned operand) {
 }
 
 void ReduceLowering::leave(const Partials &partials, unsigned warpMask) {
-  Value warpIndex = l.gatherBits(l.warp(), warpMask);
-  Value writer = l.writerPredicate(layout, axisBits(layout, Dim::lane(), axis) & ~halvedLanes);
+  Value warpIndex = core.gatherBits(core.warp(), warpMask);
+  Value writer = core.writerPredicate(layout, axisBits(layout, Dim::lane(), axis) & ~halvedLanes);
   SmallVector<Value> slots;
   for (auto &group : groups) {
-    Value slot = l.elementIndex(layout, group.front(), op.getInputType().getShape(), axis);
+    Value slot = core.elementIndex(layout, group.front(), op.getInputType().getShape(), axis);
     if (halvedBy)
-      slot = LLVM::XOrOp::create(l.b, l.in.getLoc(), slot, halvedBy);
+      slot = LLVM::XOrOp::create(core.b, core.in.getLoc(), slot, halvedBy);
     slots.push_back(slot);
   }
   for (unsigned i = 0; i < acc.size(); ++i)
@@ -95,19 +97,19 @@ void ReduceLowering::leave(const Partials &partials, unsigned warpMask) {
       for (unsigned n = 0; n < run; ++n) {
         auto same = llvm::find_if(
             keys, [&](const auto &key) { return indexOf(key) == indexOf(keys[g]) + n; });
-        values.push_back(l.toMemory(acc[(same - keys.begin()) * repeats + i % repeats][k]));
+        values.push_back(core.toMemory(acc[(same - keys.begin()) * repeats + i % repeats][k]));
       }
       Value part = warpIndex;
       if (before)
-        part = LLVM::AddOp::create(l.b, l.in.getLoc(), part, l.in.i32(int32_t(before)));
-      l.in.storeShared(address(partials, k, placeOf(partials, slots[g], part)), values, writer);
+        part = LLVM::AddOp::create(core.b, core.in.getLoc(), part, core.in.i32(int32_t(before)));
+      core.in.storeShared(address(partials, k, placeOf(partials, slots[g], part)), values, writer);
     }
 }
 
 SmallVector<Value> ReduceLowering::neededResults() {
   auto type = dyn_cast<RankedTensorType>(op.getResult(0).getType());
   if (!type)
-    return {l.in.i32(0)};
+    return {core.in.i32(0)};
   const LinearLayout &to = cta::getLayout(type);
   SmallVector<Value> indices;
   keys.clear();
@@ -116,7 +118,7 @@ SmallVector<Value> ReduceLowering::neededResults() {
     if (llvm::is_contained(keys, key))
       continue;
     keys.push_back(key);
-    indices.push_back(l.elementIndex(to, r, type.getShape()));
+    indices.push_back(core.elementIndex(to, r, type.getShape()));
   }
   return indices;
 }
@@ -125,13 +127,13 @@ LogicalResult ReduceLowering::takeUp(const Partials &partials) {
   unsigned lanes = lanesToShare(partials.warps);
   unsigned own = partials.warps >> llvm::popcount(lanes);
   auto type = dyn_cast<RankedTensorType>(op.getResult(0).getType());
-  copies = l.copyBits(type ? cta::getLayout(type) : LinearLayout()) & ~int32_t(lanes);
+  copies = core.copyBits(type ? cta::getLayout(type) : LinearLayout()) & ~int32_t(lanes);
   SmallVector<Registers> whole;
   for (Value index : neededResults()) {
     Value share;
     if (lanes) {
-      share = l.gatherBits(l.lane(), lanes);
-      share = LLVM::MulOp::create(l.b, l.in.getLoc(), share, l.in.i32(own));
+      share = core.gatherBits(core.lane(), lanes);
+      share = LLVM::MulOp::create(core.b, core.in.getLoc(), share, core.in.i32(own));
     }
     FailureOr<Registers> sum = readParts(partials, placeOf(partials, index, share), own);
     if (failed(sum))
@@ -148,17 +150,18 @@ FailureOr<Registers> ReduceLowering::readParts(const Partials &partials, Value f
   for (unsigned k = 0; k < partials.bases.size(); ++k) {
     Value base = address(partials, k, first);
     Type type = acc.front()[k].getType();
-    Type memory = type.isInteger(1) ? l.b.getI8Type() : type;
+    Type memory = type.isInteger(1) ? core.b.getI8Type() : type;
     unsigned bytes = std::max(bitWidth(memory) / 8, 1u);
     unsigned step = partials.areByWarp ? 1 : std::min(own, 16 / bytes);
     int64_t distance = partials.areByWarp ? partials.results * bytes : bytes;
     for (unsigned w = 0; w < own; w += step) {
-      Value p = w ? LLVM::GEPOp::create(l.b, l.in.getLoc(), base.getType(), l.b.getI8Type(), base,
-                                        ArrayRef<LLVM::GEPArg>{int32_t(w * distance)})
-                        .getResult()
-                  : base;
-      for (auto [i, v] : llvm::enumerate(l.in.loadShared(memory, step, p)))
-        parts[w + i].push_back(l.fromMemory(v, type));
+      Value p =
+          w ? LLVM::GEPOp::create(core.b, core.in.getLoc(), base.getType(), core.b.getI8Type(),
+                                  base, ArrayRef<LLVM::GEPArg>{int32_t(w * distance)})
+                  .getResult()
+            : base;
+      for (auto [i, v] : llvm::enumerate(core.in.loadShared(memory, step, p)))
+        parts[w + i].push_back(core.fromMemory(v, type));
     }
   }
   return tree(std::move(parts));
@@ -166,8 +169,8 @@ FailureOr<Registers> ReduceLowering::readParts(const Partials &partials, Value f
 
 Value ReduceLowering::address(const Partials &partials, unsigned operand, Value index) {
   unsigned bytes = bytesOf(op, operand);
-  Value byte = LLVM::MulOp::create(l.b, l.in.getLoc(), index, l.in.i32(bytes));
-  return l.sharedAt(partials.bases[operand], byte);
+  Value byte = LLVM::MulOp::create(core.b, core.in.getLoc(), index, core.in.i32(bytes));
+  return core.sharedAt(partials.bases[operand], byte);
 }
 
 LogicalResult ReduceLowering::overShares(unsigned lanes) {

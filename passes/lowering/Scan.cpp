@@ -12,7 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/facts/Speech.h"
-#include "passes/lowering/Lowering.h"
+#include "passes/lowering/Reductions.h"
+#include "passes/lowering/core/Coordinates.h"
 #include "passes/memory/ScanShape.h"
 
 using namespace mlir;
@@ -24,7 +25,7 @@ using layout::LinearLayout;
 namespace tile::lowering {
 
 struct ScanLowering {
-  Lowering &l;
+  Core &core;
   ScanOp op;
   const LinearLayout &layout;
   unsigned axis;
@@ -43,29 +44,31 @@ struct ScanLowering {
     bool always = false;
   };
 
-  ScanLowering(Lowering &l, ScanOp op)
-      : l(l), op(op), layout(cta::getLayout(op.getSrcs()[0].getType())), axis(op.getAxis()),
+  ScanLowering(Core &core, ScanOp op)
+      : core(core), op(op), layout(cta::getLayout(op.getSrcs()[0].getType())), axis(op.getAxis()),
         s(scanShape(layout, axis)), reverse(op.getReverse()), segment(1u << s.segmentBits),
         repeats(1u << s.repeatBits), isHeard(speaks(op.getCombine())) {}
 
-  Location loc() { return l.in.getLoc(); }
+  Location loc() { return core.in.getLoc(); }
   /// Threads that differ in the bits of `copies` combine the same; where `valid` is false, no
   /// elements of the block. Neither has the combiner speak twice, or of what is not there.
   FailureOr<Registers> combine(ValueRange a, ValueRange c, Value valid, unsigned copies = 0) {
     Value speaks;
     if (isHeard)
-      speaks = l.andB(l.hasNoneOf(l.copyBits(layout) | int32_t(copies)), valid);
-    return l.combine(op.getCombineBlock(), a, c, speaks);
+      speaks = core.andB(core.hasNoneOf(core.copyBits(layout) | int32_t(copies)), valid);
+    SmallVector<Value> both(a);
+    llvm::append_range(both, c);
+    return core.apply(op.getCombineBlock(), both, speaks);
   }
   unsigned lanesOfAxis() { return ((1u << s.laneBits) - 1) << s.firstLaneBit; }
   Registers select(Value condition, const Registers &yes, const Registers &no) {
     Registers out;
     for (auto [y, n] : llvm::zip(yes, no))
-      out.push_back(LLVM::SelectOp::create(l.b, loc(), condition, y, n));
+      out.push_back(LLVM::SelectOp::create(core.b, loc(), condition, y, n));
     return out;
   }
   Value compare(LLVM::ICmpPredicate p, Value a, int32_t c) {
-    return LLVM::ICmpOp::create(l.b, loc(), p, a, l.in.i32(c));
+    return LLVM::ICmpOp::create(core.b, loc(), p, a, core.in.i32(c));
   }
 
   void collectLines() {
@@ -96,7 +99,7 @@ struct ScanLowering {
       for (auto [i, r] : llvm::enumerate(line)) {
         Registers x;
         for (Value src : op.getSrcs())
-          x.push_back(l.get(src)[r]);
+          x.push_back(core.get(src)[r]);
         if (i % segment) {
           FailureOr<Registers> c = combine(values.back().back(), x, Value());
           if (failed(c))
@@ -111,16 +114,16 @@ struct ScanLowering {
 
   /// Position of this thread among the lanes of the axis, in scan order.
   Value laneIndex() {
-    Value index = l.gatherBits(l.lane(), ((1u << s.laneBits) - 1) << s.firstLaneBit);
+    Value index = core.gatherBits(core.lane(), ((1u << s.laneBits) - 1) << s.firstLaneBit);
     return reverse ? flip(index, s.laneBits) : index;
   }
   Value flip(Value index, unsigned bits) {
-    return LLVM::XOrOp::create(l.b, loc(), index, l.in.i32((1 << bits) - 1));
+    return LLVM::XOrOp::create(core.b, loc(), index, core.in.i32((1 << bits) - 1));
   }
   Registers shuffle(const Registers &v, Value source) {
     Registers out;
     for (Value x : v)
-      out.push_back(l.in.shuffleIdx(x, source));
+      out.push_back(core.in.shuffleIdx(x, source));
     return out;
   }
 
@@ -132,7 +135,8 @@ struct ScanLowering {
     Value index = laneIndex();
     for (unsigned k = 0; k < s.laneBits; ++k) {
       int32_t delta = 1 << (k + s.firstLaneBit);
-      Value source = LLVM::AddOp::create(l.b, loc(), l.lane(), l.in.i32(reverse ? delta : -delta));
+      Value source =
+          LLVM::AddOp::create(core.b, loc(), core.lane(), core.in.i32(reverse ? delta : -delta));
       Value isBehind = compare(LLVM::ICmpPredicate::uge, index, 1 << k);
       FailureOr<Registers> c = combine(shuffle(total, source), total, isBehind);
       if (failed(c))
@@ -140,14 +144,16 @@ struct ScanLowering {
       total = select(isBehind, *c, total);
     }
     int32_t one = 1 << s.firstLaneBit;
-    Value before = LLVM::AddOp::create(l.b, loc(), l.lane(), l.in.i32(reverse ? one : -one));
+    Value before =
+        LLVM::AddOp::create(core.b, loc(), core.lane(), core.in.i32(reverse ? one : -one));
     carry.value = shuffle(total, before);
     carry.valid = compare(LLVM::ICmpPredicate::ne, index, 0);
     carry.any = true;
     // The last lane holds the total of all.
     unsigned mask = lanesOfAxis();
-    Value last = reverse ? LLVM::AndOp::create(l.b, loc(), l.lane(), l.in.i32(~mask)).getResult()
-                         : LLVM::OrOp::create(l.b, loc(), l.lane(), l.in.i32(mask)).getResult();
+    Value last =
+        reverse ? LLVM::AndOp::create(core.b, loc(), core.lane(), core.in.i32(~mask)).getResult()
+                : LLVM::OrOp::create(core.b, loc(), core.lane(), core.in.i32(mask)).getResult();
     total = shuffle(total, last);
     return carry;
   }
@@ -159,7 +165,7 @@ struct ScanLowering {
     if (!second.any)
       return first;
     Value areBoth =
-        l.andB(first.always ? Value() : first.valid, second.always ? Value() : second.valid);
+        core.andB(first.always ? Value() : first.valid, second.always ? Value() : second.valid);
     FailureOr<Registers> both = combine(first.value, second.value, areBoth, copies);
     if (failed(both))
       return failure();
@@ -172,7 +178,7 @@ struct ScanLowering {
       Registers onlySecond = select(first.valid, out.value, second.value);
       out.value = onlySecond;
       if (!out.always)
-        out.valid = LLVM::OrOp::create(l.b, loc(), first.valid, second.valid);
+        out.valid = LLVM::OrOp::create(core.b, loc(), first.valid, second.valid);
     }
     return out;
   }
@@ -212,10 +218,10 @@ struct ScanLowering {
 
 Value ScanLowering::totalAddress(Value base, Value src, Value slot, unsigned repeat, Value w) {
   unsigned warps = 1u << s.warpBits, bytes = getElementBytes(getElementType(src.getType()));
-  Value index = LLVM::MulOp::create(l.b, loc(), slot, l.in.i32(int32_t(repeats * warps)));
-  index = LLVM::AddOp::create(l.b, loc(), index, l.in.i32(int32_t(repeat * warps)));
-  index = LLVM::AddOp::create(l.b, loc(), index, w);
-  return l.sharedAt(base, LLVM::MulOp::create(l.b, loc(), index, l.in.i32(bytes)));
+  Value index = LLVM::MulOp::create(core.b, loc(), slot, core.in.i32(int32_t(repeats * warps)));
+  index = LLVM::AddOp::create(core.b, loc(), index, core.in.i32(int32_t(repeat * warps)));
+  index = LLVM::AddOp::create(core.b, loc(), index, w);
+  return core.sharedAt(base, LLVM::MulOp::create(core.b, loc(), index, core.in.i32(bytes)));
 }
 
 LogicalResult ScanLowering::acrossWarps(SmallVector<SmallVector<Registers>> &totals,
@@ -224,14 +230,14 @@ LogicalResult ScanLowering::acrossWarps(SmallVector<SmallVector<Registers>> &tot
   if (!scratch)
     return op.emitOpError("scans across warps but has no scratch memory");
   unsigned warps = 1u << s.warpBits;
-  Value warp = l.gatherBits(l.warp(), s.warpMask);
+  Value warp = core.gatherBits(core.warp(), s.warpMask);
   if (reverse)
     warp = flip(warp, s.warpBits);
-  Value writer = l.writerPredicate(layout, lanesOfAxis());
+  Value writer = core.writerPredicate(layout, lanesOfAxis());
   SmallVector<Value> bases;
   int64_t offset = scratch.getInt();
   for (Value src : op.getSrcs()) {
-    bases.push_back(l.sharedBase(offset));
+    bases.push_back(core.sharedBase(offset));
     offset += scanOperandBytes(op, s, src);
   }
   auto address = [&](unsigned k, Value slot, unsigned repeat, Value w) {
@@ -239,13 +245,13 @@ LogicalResult ScanLowering::acrossWarps(SmallVector<SmallVector<Registers>> &tot
   };
   SmallVector<Value> slots;
   for (auto &line : lines)
-    slots.push_back(l.elementIndex(layout, line.front(), op.getInputType().getShape(), axis));
+    slots.push_back(core.elementIndex(layout, line.front(), op.getInputType().getShape(), axis));
   for (unsigned line = 0; line < lines.size(); ++line)
     for (unsigned h = 0; h < repeats; ++h)
       for (unsigned k = 0; k < bases.size(); ++k)
-        l.in.storeShared(address(k, slots[line], h, warp), {l.toMemory(totals[line][h][k])},
-                         writer);
-  l.in.barrier();
+        core.in.storeShared(address(k, slots[line], h, warp), {core.toMemory(totals[line][h][k])},
+                            writer);
+  core.in.barrier();
   for (unsigned line = 0; line < lines.size(); ++line) {
     Registers before; // all entries so far
     for (unsigned h = 0; h < repeats; ++h) {
@@ -258,9 +264,10 @@ LogicalResult ScanLowering::acrossWarps(SmallVector<SmallVector<Registers>> &tot
         Registers entry;
         for (unsigned k = 0; k < bases.size(); ++k) {
           Type type = totals[line][h][k].getType();
-          Type memory = type.isInteger(1) ? l.b.getI8Type() : type;
-          entry.push_back(l.fromMemory(
-              l.in.loadShared(memory, 1, address(k, slots[line], h, l.in.i32(w))).front(), type));
+          Type memory = type.isInteger(1) ? core.b.getI8Type() : type;
+          entry.push_back(core.fromMemory(
+              core.in.loadShared(memory, 1, address(k, slots[line], h, core.in.i32(w))).front(),
+              type));
         }
         if (before.empty()) {
           before = entry;
@@ -322,11 +329,11 @@ LogicalResult ScanLowering::run() {
     for (unsigned line = 0; line < lines.size(); ++line)
       for (auto [position, r] : llvm::enumerate(lines[line]))
         regs[r] = values[line][position][k];
-    l.set(result, std::move(regs));
+    core.set(result, std::move(regs));
   }
   return success();
 }
 
 } // namespace tile::lowering
 
-LogicalResult Lowering::lowerScan(ScanOp op) { return ScanLowering(*this, op).run(); }
+LogicalResult lowering::lowerScan(Core &core, ScanOp op) { return ScanLowering(core, op).run(); }

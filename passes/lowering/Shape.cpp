@@ -4,7 +4,8 @@
 // warps, so each op here only renames registers.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/Lowering.h"
+#include "passes/lowering/Shape.h"
+#include "passes/lowering/core/Coordinates.h"
 
 using namespace mlir;
 using namespace tile;
@@ -12,45 +13,9 @@ using namespace tile::lowering;
 using layout::Dim;
 using layout::LinearLayout;
 
-SmallVector<int32_t> lowering::registerCoordinates(const LinearLayout &layout, int32_t reg) {
-  SmallVector<int32_t> coords(layout.outs().size(), 0);
-  for (auto [axis, out] : llvm::enumerate(layout.outs()))
-    for (int32_t bit = 0; bit < layout.inSizeLog2(Dim::reg()); ++bit)
-      if (reg >> bit & 1)
-        coords[axis] ^= layout.basis(Dim::reg(), bit)[axis];
-  return coords;
-}
-
-SmallVector<int>
-lowering::matchRegisters(const LinearLayout &dst, const LinearLayout &src,
-                         llvm::function_ref<SmallVector<int32_t>(ArrayRef<int32_t>)> project) {
-  auto hash = [](ArrayRef<int32_t> c) {
-    return uint64_t(llvm::hash_combine_range(c.begin(), c.end()));
-  };
-  llvm::DenseMap<uint64_t, SmallVector<int, 2>> byCoordinate;
-  int32_t srcRegs = src.inSize(Dim::reg());
-  SmallVector<SmallVector<int32_t>> srcCoords;
-  for (int32_t r = 0; r < srcRegs; ++r) {
-    srcCoords.push_back(registerCoordinates(src, r));
-    byCoordinate[hash(srcCoords.back())].push_back(r);
-  }
-  SmallVector<int> map;
-  for (int32_t r = 0; r < dst.inSize(Dim::reg()); ++r) {
-    SmallVector<int32_t> want = project(registerCoordinates(dst, r));
-    int found = -1;
-    for (int candidate : byCoordinate.lookup(hash(want)))
-      if (srcCoords[candidate] == want) {
-        found = candidate;
-        break;
-      }
-    map.push_back(found);
-  }
-  return map;
-}
-
-LogicalResult Lowering::lowerMakeRange(MakeRangeOp op) {
+void Movements::lower(MakeRangeOp op) {
   const LinearLayout &layout = cta::getLayout(op.getType());
-  Value base = threadPart(layout, Dim::dim(0));
+  Value base = core.threadPart(layout, Dim::dim(0));
   int32_t threadBits = 0;
   for (Dim dim : {Dim::lane(), Dim::warp()})
     for (int32_t bit = 0; bit < layout.inSizeLog2(dim); ++bit)
@@ -60,15 +25,14 @@ LogicalResult Lowering::lowerMakeRange(MakeRangeOp op) {
     int32_t coord = registerCoordinates(layout, r)[0];
     if (coord & threadBits) { // a swizzle: the parts do not simply add
       Value v = LLVM::XOrOp::create(b, op.getLoc(), base, in.i32(coord));
-      regs.push_back(addI(v, in.i32(op.getStart())));
+      regs.push_back(core.addI(v, in.i32(op.getStart())));
       continue;
     }
-    Affine a = affine(base);
+    Affine a = core.affine(base);
     regs.push_back(
-        materialize({a.base, a.offset + coord + int32_t(op.getStart())}, b.getI32Type()));
+        core.materialize({a.base, a.offset + coord + int32_t(op.getStart())}, b.getI32Type()));
   }
-  set(op.getResult(), std::move(regs));
-  return success();
+  core.set(op.getResult(), std::move(regs));
 }
 
 /// Row-major linear index of coordinates within a shape, and back.
@@ -107,14 +71,14 @@ static SmallVector<int32_t> sourceCoordinate(Operation *op, ArrayRef<int32_t> c)
   return out;
 }
 
-LogicalResult Lowering::lowerMovement(Operation *op) {
+LogicalResult Movements::lowerMovement(Operation *op) {
   if (auto splat = dyn_cast<SplatOp>(op)) {
-    set(splat.getResult(),
-        Registers(cta::getLayout(splat.getType()).inSize(Dim::reg()), getScalar(splat.getSrc())));
+    core.set(splat.getResult(), Registers(cta::getLayout(splat.getType()).inSize(Dim::reg()),
+                                          core.getScalar(splat.getSrc())));
     return success();
   }
   if (auto unsplat = dyn_cast<UnsplatOp>(op)) {
-    set(unsplat.getResult(), {get(unsplat.getSrc()).front()});
+    core.set(unsplat.getResult(), {core.get(unsplat.getSrc()).front()});
     return success();
   }
   if (auto split = dyn_cast<SplitOp>(op)) {
@@ -130,9 +94,9 @@ LogicalResult Lowering::lowerMovement(Operation *op) {
       for (int r : map) {
         if (r < 0)
           return op->emitOpError("the split dimension is not held in registers");
-        regs.push_back(get(split.getSrc())[r]);
+        regs.push_back(core.get(split.getSrc())[r]);
       }
-      set(split->getResult(half), std::move(regs));
+      core.set(split->getResult(half), std::move(regs));
     }
     return success();
   }
@@ -144,15 +108,15 @@ LogicalResult Lowering::lowerMovement(Operation *op) {
   });
   if (llvm::any_of(map, [](int from) { return from < 0; }))
     return op->emitOpError("operand and result layouts disagree on lanes or warps");
-  if (!isJoin && isShared(op->getOperand(0))) {
-    renamedShared[op->getResult(0)] = std::move(map);
+  if (!isJoin && reads.isShared(op->getOperand(0))) {
+    reads.rename(op->getResult(0), std::move(map));
     return success();
   }
   Registers regs;
   for (auto [r, from] : llvm::enumerate(map)) {
     unsigned operand = isJoin ? registerCoordinates(dst, r).back() : 0;
-    regs.push_back(get(op->getOperand(operand))[from]);
+    regs.push_back(core.get(op->getOperand(operand))[from]);
   }
-  set(op->getResult(0), std::move(regs));
+  core.set(op->getResult(0), std::move(regs));
   return success();
 }

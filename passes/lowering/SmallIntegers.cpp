@@ -21,7 +21,7 @@
 #include "ir/Attributes.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/facts/Intervals.h"
-#include "passes/lowering/Lowering.h"
+#include "passes/lowering/Elementwise.h"
 
 using namespace mlir;
 using namespace tile;
@@ -211,12 +211,12 @@ static std::optional<Registers> writePairs(Instructions &in, Operation *op,
   return regs;
 }
 
-std::optional<Registers> Lowering::writeDigits(Operation *op) {
-  if (!isa<arith::SIToFPOp, arith::UIToFPOp>(op) || module->hasAttr(kAlgebraicAttr))
+std::optional<Registers> Elementwise::writeDigits(Operation *op) {
+  if (!isa<arith::SIToFPOp, arith::UIToFPOp>(op) || core.module->hasAttr(kAlgebraicAttr))
     return std::nullopt;
   Value source = op->getOperand(0);
   Type to = getElementType(op->getResult(0).getType());
-  const Registers &elements = get(source);
+  const Registers &elements = core.get(source);
   unsigned bits = bitsOf(source);
   if (auto pairs = writePairs(in, op, elements, bits, to))
     return pairs;

@@ -8,7 +8,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/instructions/Instructions.h"
-#include "passes/lowering/products/ProductsInFlight.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -321,9 +320,7 @@ SmallVector<Value> Instructions::wgmmaWait(ValueRange accumulators) {
   return updateRegisters("wgmma.wait_group.sync.aligned 0;", accumulators, {}, "");
 }
 
-SmallVector<Value> tile::lowering::waitForProducts(Instructions &in, ValueRange accumulators,
-                                                   unsigned pending) {
-  OpBuilder &b = in.builder();
+SmallVector<Value> Instructions::wgmmaWaitBehind(ValueRange accumulators, unsigned pending) {
   Type type = accumulators.front().getType();
   std::string output = type.isF32() ? "=f" : "=r", constraints, ties;
   for (unsigned i = 0; i < accumulators.size(); ++i) {
@@ -332,12 +329,12 @@ SmallVector<Value> tile::lowering::waitForProducts(Instructions &in, ValueRange 
   }
   Type all = LLVM::LLVMStructType::getLiteral(b.getContext(),
                                               SmallVector<Type>(accumulators.size(), type));
-  Value done = in.inlineAsm("wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";",
-                            constraints + ties + "~{memory}", all, accumulators,
-                            /*sideEffects=*/true);
+  Value done = inlineAsm("wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";",
+                         constraints + ties + "~{memory}", all, accumulators,
+                         /*sideEffects=*/true);
   SmallVector<Value> values;
   for (unsigned i = 0; i < accumulators.size(); ++i)
-    values.push_back(LLVM::ExtractValueOp::create(b, in.getLoc(), done, i));
+    values.push_back(LLVM::ExtractValueOp::create(b, getLoc(), done, i));
   return values;
 }
 

@@ -244,6 +244,8 @@ public:
   void wgmmaWaitFor(unsigned pending);
   /// Waits for all committed products; the results are the accumulators.
   llvm::SmallVector<mlir::Value> wgmmaWait(mlir::ValueRange accumulators);
+  /// The same, but the last `pending` committed groups, which `accumulators` are not of, may go on.
+  llvm::SmallVector<mlir::Value> wgmmaWaitBehind(mlir::ValueRange accumulators, unsigned pending);
   /// One m64nNkK product. `a` is one descriptor, or four registers. With
   /// `zeroFirst` the accumulator counts as zero.
   llvm::SmallVector<mlir::Value> wgmma(const WgmmaShape &shape, mlir::ValueRange accumulator,

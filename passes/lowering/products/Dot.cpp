@@ -12,8 +12,10 @@
 #include "ir/Attributes.h"
 #include "ir/layout/GF2.h"
 #include "passes/layouts/DotLayouts.h"
-#include "passes/lowering/Lowering.h"
+#include "passes/lowering/Casts.h"
+#include "passes/lowering/products/Products.h"
 #include "passes/lowering/products/RegisterMap.h"
+#include "passes/lowering/products/StagedDot.h"
 
 using namespace mlir;
 using namespace tile;
@@ -23,16 +25,6 @@ using layout::LinearLayout;
 
 /// The type in which sums of products are kept while they grow.
 static Type sumType(OpBuilder &b, Type acc) { return acc.isF16() ? b.getF32Type() : acc; }
-
-/// An operand's element in the type of the sum. `from`: its type in the IR.
-Value Lowering::widenOperand(Value x, Type from, Type to) {
-  Location loc = in.getLoc();
-  if (isa<IntegerType>(from))
-    return LLVM::SExtOp::create(b, loc, to, x);
-  if (from.getIntOrFloatBitWidth() != 8)
-    return emitFpCast(x, to, Rounding::rtne);
-  return emitFpCast(widenFp8(x, isa<Float8E4M3FNType>(from)), to, Rounding::rtne);
-}
 
 /// Products are written out step by step. Of more steps than these, the PTX takes many seconds to
 /// make and minutes to assemble, and the sums have no room in registers by far.
@@ -54,7 +46,7 @@ static LogicalResult checkLength(DotOp op, int64_t count, int64_t most, StringRe
                         << most << ": use smaller blocks, in a loop, or more warps";
 }
 
-LogicalResult Lowering::multiplyAdd(DotOp op) {
+LogicalResult Products::multiplyAdd(DotOp op) {
   Type type = getElementType(op.getType()), sum = sumType(b, type);
   const LinearLayout &layout = cta::getLayout(op.getType());
   unsigned rank = layout.outs().size();
@@ -62,7 +54,9 @@ LogicalResult Lowering::multiplyAdd(DotOp op) {
   if (failed(checkLength(op, layout.inSize(Dim::reg()) * depth, kMostMultiplications,
                          "multiplications", "thread")))
     return failure();
-  bool cut = op.getInputPrecision() == InputPrecision::tf32 && !module->hasAttr(kAlgebraicAttr);
+  bool cut =
+      op.getInputPrecision() == InputPrecision::tf32 && !core.module->hasAttr(kAlgebraicAttr);
+  Casts casts(core);
   // An operand may still be in shared memory: each element is read where it is first multiplied.
   Registers known[2];
   auto widened = [&](DotOperand which, unsigned reg) {
@@ -70,7 +64,7 @@ LogicalResult Lowering::multiplyAdd(DotOp op) {
     known[which].resize(cta::getLayout(operand.getType()).inSize(Dim::reg()));
     Value &v = known[which][reg];
     if (!v) {
-      v = widenOperand(element(operand, reg), getElementType(operand.getType()), sum);
+      v = casts.widen(reads.element(operand, reg), getElementType(operand.getType()), sum);
       v = cut ? in.cutToTf32(v) : v;
     }
     return v;
@@ -78,8 +72,8 @@ LogicalResult Lowering::multiplyAdd(DotOp op) {
   RegisterMap inA(cta::getLayout(op.getA().getType())), inB(cta::getLayout(op.getB().getType()));
 
   Registers result;
-  for (Value v : get(op.getAcc()))
-    result.push_back(type == sum ? v : emitFpCast(v, sum, Rounding::rtne));
+  for (Value v : core.get(op.getAcc()))
+    result.push_back(type == sum ? v : casts.emitFpCast(v, sum, Rounding::rtne));
   for (int32_t k = 0; k < depth; ++k)
     for (auto [r, acc] : llvm::enumerate(result)) {
       SmallVector<int32_t> row = registerCoordinates(layout, r), column = row;
@@ -90,8 +84,8 @@ LogicalResult Lowering::multiplyAdd(DotOp op) {
       acc = in.multiplyAdd(widened(kDotA, *i), widened(kDotB, *j), acc);
     }
   for (Value &v : result)
-    v = type == sum ? v : emitFpCast(v, type, Rounding::rtne);
-  set(op.getResult(), std::move(result));
+    v = type == sum ? v : casts.emitFpCast(v, type, Rounding::rtne);
+  core.set(op.getResult(), std::move(result));
   return success();
 }
 
@@ -99,14 +93,17 @@ LogicalResult Lowering::multiplyAdd(DotOp op) {
 // Matrix instructions
 //===----------------------------------------------------------------------===//
 
-namespace tile::lowering {
-
+namespace {
 /// One product while it is being lowered.
-struct MatrixLowering {
-  MatrixLowering(Lowering &l, DotOp op, const MatrixInstruction &instruction)
-      : l(l), op(op), instruction(instruction) {}
+class MatrixProduct {
+public:
+  MatrixProduct(Core &core, SharedReads &reads, DotOp op, const MatrixInstruction &instruction)
+      : core(core), reads(reads), op(op), instruction(instruction) {}
+  LogicalResult run();
 
-  Lowering &l;
+private:
+  Core &core;
+  SharedReads &reads;
   DotOp op;
   const MatrixInstruction &instruction;
   unsigned rank = unsigned(op.getType().getRank());
@@ -127,40 +124,38 @@ struct MatrixLowering {
   Value withoutTail(Value v, const LinearLayout &fragment, unsigned inner);
   SmallVector<SmallVector<int32_t>> tilesOfThread();
   LogicalResult fetch(ArrayRef<RegisterMap> maps, ArrayRef<SmallVector<int32_t>> tiles, int64_t k);
-  LogicalResult run();
 };
-
-} // namespace tile::lowering
+} // namespace
 
 /// Zero in lanes that hold elements beyond a short inner dimension.
-Value MatrixLowering::withoutTail(Value v, const LinearLayout &fragment, unsigned inner) {
+Value MatrixProduct::withoutTail(Value v, const LinearLayout &fragment, unsigned inner) {
   int32_t beyond = 0;
   for (int32_t bit = 0; bit < fragment.inSizeLog2(Dim::lane()); ++bit)
     if (fragment.basis(Dim::lane(), bit)[inner] >= depth)
       beyond |= 1 << bit;
   if (!beyond)
     return v;
-  Location loc = l.in.getLoc();
-  Value bits = LLVM::AndOp::create(l.b, loc, l.tid, l.in.i32(beyond));
-  Value isBeyond = LLVM::ICmpOp::create(l.b, loc, LLVM::ICmpPredicate::ne, bits, l.in.i32(0));
-  return LLVM::SelectOp::create(l.b, loc, isBeyond, l.in.zero(v.getType()), v);
+  Location loc = core.in.getLoc();
+  Value bits = LLVM::AndOp::create(core.b, loc, core.tid, core.in.i32(beyond));
+  Value isBeyond = LLVM::ICmpOp::create(core.b, loc, LLVM::ICmpPredicate::ne, bits, core.in.i32(0));
+  return LLVM::SelectOp::create(core.b, loc, isBeyond, core.in.zero(v.getType()), v);
 }
 
 /// The registers of one operand's fragment, packed for the instruction.
-FailureOr<Registers> MatrixLowering::gather(DotOperand which, const RegisterMap &map,
-                                            ArrayRef<int32_t> tile) {
+FailureOr<Registers> MatrixProduct::gather(DotOperand which, const RegisterMap &map,
+                                           ArrayRef<int32_t> tile) {
   Registers &known = fragments[which][RegisterMap::key(tile)];
   if (!known.empty())
     return known;
   LinearLayout fragment = tile::fragment(instruction, which);
   unsigned inner = which == kDotA ? 1 : 0, innerDim = rank - 2 + inner;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(operand(which).getType()).getShape();
-  Type element = l.llvmType(getElementType(operand(which).getType()));
+  Type element = core.llvmType(getElementType(operand(which).getType()));
   Registers elements;
   for (unsigned r = 0; r < unsigned(fragment.inSize(Dim::reg())); ++r) {
     SmallVector<int32_t> at = coordinates(fragment, r, tile);
     if (at[innerDim] >= shape[innerDim]) {
-      elements.push_back(l.in.zero(element));
+      elements.push_back(core.in.zero(element));
       continue;
     }
     at[innerDim] = instruction.placeOf(at[innerDim]);
@@ -169,18 +164,18 @@ FailureOr<Registers> MatrixLowering::gather(DotOperand which, const RegisterMap 
     std::optional<unsigned> found = map.find(at);
     if (!found)
       return op.emitOpError("has an operand that does not hold what its instruction reads");
-    elements.push_back(withoutTail(l.element(operand(which), *found), fragment, inner));
+    elements.push_back(withoutTail(reads.element(operand(which), *found), fragment, inner));
   }
   bool isWide = bitWidth(elements.front().getType()) == 64;
-  known = isWide ? elements : Registers(l.in.pack(elements, 32));
+  known = isWide ? elements : Registers(core.in.pack(elements, 32));
   return known;
 }
 
 /// Loads those fragments of step `k` that are still in shared memory.
-LogicalResult MatrixLowering::fetch(ArrayRef<RegisterMap> maps,
-                                    ArrayRef<SmallVector<int32_t>> tiles, int64_t k) {
+LogicalResult MatrixProduct::fetch(ArrayRef<RegisterMap> maps, ArrayRef<SmallVector<int32_t>> tiles,
+                                   int64_t k) {
   for (DotOperand which : {kDotA, kDotB}) {
-    if (!l.isShared(operand(which)))
+    if (!reads.isShared(operand(which)))
       continue;
     for (SmallVector<int32_t> at : tiles) {
       at[which == kDotA ? rank - 1 : rank - 2] = int32_t(k);
@@ -192,7 +187,7 @@ LogicalResult MatrixLowering::fetch(ArrayRef<RegisterMap> maps,
 }
 
 /// 1. The tiles that this thread has a part in, each by its first register.
-SmallVector<SmallVector<int32_t>> MatrixLowering::tilesOfThread() {
+SmallVector<SmallVector<int32_t>> MatrixProduct::tilesOfThread() {
   const LinearLayout &layout = cta::getLayout(op.getType());
   SmallVector<SmallVector<int32_t>> tiles;
   for (int32_t r = 0; r < layout.inSize(Dim::reg()); ++r) {
@@ -203,14 +198,14 @@ SmallVector<SmallVector<int32_t>> MatrixLowering::tilesOfThread() {
   return tiles;
 }
 
-LogicalResult MatrixLowering::run() {
+LogicalResult MatrixProduct::run() {
   LinearLayout accFragment = fragment(instruction, kDotAcc);
   RegisterMap maps[3] = {RegisterMap(cta::getLayout(op.getA().getType())),
                          RegisterMap(cta::getLayout(op.getB().getType())),
                          RegisterMap(cta::getLayout(op.getType()))};
   Type typeA = getElementType(op.getA().getType()), typeB = getElementType(op.getB().getType());
   ArrayRef<int64_t> shape = op.getType().getShape();
-  Registers sum = l.get(op.getAcc());
+  Registers sum = core.get(op.getAcc());
 
   SmallVector<SmallVector<int32_t>> tiles = tilesOfThread();
   if (failed(checkLength(op, int64_t(tiles.size()) * llvm::divideCeil(depth, instruction.k),
@@ -243,36 +238,32 @@ LogicalResult MatrixLowering::run() {
         for (auto [coordinate, size] : llvm::zip_equal(at, shape))
           coordinate &= int32_t(size - 1);
         places.push_back(*maps[kDotAcc].find(at));
-        acc.push_back(starts ? l.in.zero(sum.front().getType()) : partial[places.back()]);
+        acc.push_back(starts ? core.in.zero(sum.front().getType()) : partial[places.back()]);
       }
-      auto product = l.in.multiplyMatrices(instruction.m, instruction.n, instruction.k, typeA,
-                                           typeB, *a, *b, acc);
+      auto product = core.in.multiplyMatrices(instruction.m, instruction.n, instruction.k, typeA,
+                                              typeB, *a, *b, acc);
       for (auto [place, v] : llvm::zip_equal(places, product))
         partial[place] = v;
       llvm::sort(places); // a small block has copies
       places.erase(llvm::unique(places), places.end());
       if (ends)
         for (unsigned place : places)
-          sum[place] = LLVM::FAddOp::create(l.b, l.in.getLoc(), sum[place], partial[place]);
+          sum[place] = LLVM::FAddOp::create(core.b, core.in.getLoc(), sum[place], partial[place]);
     }
   }
-  l.set(op.getResult(), stride ? std::move(sum) : std::move(partial));
+  core.set(op.getResult(), stride ? std::move(sum) : std::move(partial));
   return success();
 }
 
-LogicalResult Lowering::multiplyMatrices(DotOp op, const MatrixInstruction &instruction) {
-  return MatrixLowering(*this, op, instruction).run();
-}
-
 /// The layouts say how the product is to be computed.
-LogicalResult Lowering::lowerDot(DotOp op) {
+LogicalResult Products::lower(DotOp op) {
   switch (dotMethod(op)) {
   case DotMethod::Matrix:
-    return multiplyMatrices(op, *instructionOf(op));
+    return MatrixProduct(core, reads, op, *instructionOf(op)).run();
   case DotMethod::Registers:
     return multiplyAdd(op);
   case DotMethod::Staged:
-    return multiplyStaged(op);
+    return multiplyStaged(core, op);
   }
   llvm_unreachable("all methods are handled");
 }

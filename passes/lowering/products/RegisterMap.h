@@ -2,7 +2,9 @@
 #ifndef TILE_PASSES_LOWERING_PRODUCTS_REGISTERMAP_H
 #define TILE_PASSES_LOWERING_PRODUCTS_REGISTERMAP_H
 
-#include "passes/lowering/Lowering.h"
+#include "passes/lowering/core/Coordinates.h"
+#include "llvm/ADT/DenseMap.h"
+#include <optional>
 
 namespace tile::lowering {
 

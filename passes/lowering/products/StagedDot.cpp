@@ -10,11 +10,13 @@
 // flips bits of the address, so a loop needs one XOR an operand.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/lowering/products/StagedDot.h"
 #include "ir/Attributes.h"
 #include "ir/layout/GF2.h"
 #include "ir/layout/Swizzle.h"
 #include "passes/layouts/DotLayouts.h"
-#include "passes/lowering/Lowering.h"
+#include "passes/lowering/Casts.h"
+#include "passes/lowering/core/SharedAccess.h"
 #include "passes/lowering/products/RegisterMap.h"
 #include "passes/memory/Scratch.h"
 
@@ -33,9 +35,13 @@ int64_t lowering::dotScratchBytes(DotOp op) {
   return dotMethod(op) == DotMethod::Staged ? operandBytes(op.getA()) + operandBytes(op.getB()) : 0;
 }
 
-namespace tile::lowering {
+namespace {
+class StagedLowering {
+public:
+  StagedLowering(Core &core, DotOp op) : core(core), casts(core), op(op) {}
+  LogicalResult run();
 
-struct StagedLowering {
+private:
   /// One operand: who reads it, and where it lies.
   struct Operand {
     Type element;        ///< in the IR
@@ -47,7 +53,8 @@ struct StagedLowering {
     Value base;
   };
 
-  Lowering &l;
+  Core &core;
+  Casts casts;
   DotOp op;
   unsigned rank = unsigned(op.getType().getRank());
   int64_t depth = op.getA().getType().getShape().back();
@@ -55,26 +62,22 @@ struct StagedLowering {
   Type sum;
   Operand a, b;
 
-  StagedLowering(Lowering &l, DotOp op) : l(l), op(op) {}
-
   void write(Operand &operand, Value value, const LinearLayout &readers, int64_t offset);
   Registers read(const Operand &operand, Value iteration);
   void multiply(const Registers &x, const Registers &y, Registers &acc);
-  LogicalResult run();
 };
-
-} // namespace tile::lowering
+} // namespace
 
 /// Puts an operand in shared memory and prepares to read it step by step.
 /// `readers`: a layout whose highest register bits are the inner dimension.
 void StagedLowering::write(Operand &operand, Value value, const LinearLayout &readers,
                            int64_t offset) {
   operand.element = getElementType(value.getType());
-  operand.memory = l.get(value).front().getType();
-  operand.base = l.sharedBase(offset);
+  operand.memory = core.get(value).front().getType();
+  operand.base = core.sharedBase(offset);
   const LinearLayout &holders = cta::getLayout(value.getType());
   SharedLayout shared = optimalSwizzle(holders, readers, bitWidth(operand.memory) / 8);
-  l.storeBlockShared(l.get(value), holders, shared, nullptr, operand.base);
+  storeBlock(core, core.get(value), holders, shared, nullptr, operand.base);
 
   unsigned stepBits = log2Exact(uint64_t(depth) / step);
   unsigned kept = unsigned(readers.inSizeLog2(Dim::reg())) - stepBits;
@@ -98,14 +101,14 @@ void StagedLowering::write(Operand &operand, Value value, const LinearLayout &re
 /// The registers of `reads` in one iteration (i32; null if there is only one),
 /// in the type of the sum.
 Registers StagedLowering::read(const Operand &operand, Value iteration) {
-  Location loc = l.in.getLoc();
-  OpBuilder &b = l.b;
+  Location loc = core.in.getLoc();
+  OpBuilder &b = core.b;
   Value varying;
   int32_t varyingBits = 0;
   for (auto [bit, row] : llvm::enumerate(operand.stepRows)) {
-    Value isSet = LLVM::LShrOp::create(b, loc, iteration, l.in.i32(int32_t(bit)));
-    isSet = LLVM::AndOp::create(b, loc, isSet, l.in.i32(1));
-    Value term = LLVM::MulOp::create(b, loc, isSet, l.in.i32(int32_t(row)));
+    Value isSet = LLVM::LShrOp::create(b, loc, iteration, core.in.i32(int32_t(bit)));
+    isSet = LLVM::AndOp::create(b, loc, isSet, core.in.i32(1));
+    Value term = LLVM::MulOp::create(b, loc, isSet, core.in.i32(int32_t(row)));
     varying = varying ? LLVM::XOrOp::create(b, loc, varying, term).getResult() : term;
     varyingBits |= int32_t(row);
   }
@@ -113,14 +116,14 @@ Registers StagedLowering::read(const Operand &operand, Value iteration) {
   unsigned bytes = bitWidth(operand.memory) / 8, count = 1u << operand.vectors.log2();
   for (int32_t first : operand.vectors.firstRegisters) {
     Value address =
-        l.exchangeAddress(operand.places, first, operand.base, bytes, varying, varyingBits);
-    for (auto [k, v] : llvm::enumerate(l.in.loadShared(operand.memory, count, address)))
-      regs[operand.vectors.registerAt(first, k)] = l.widenOperand(v, operand.element, sum);
+        core.exchangeAddress(operand.places, first, operand.base, bytes, varying, varyingBits);
+    for (auto [k, v] : llvm::enumerate(core.in.loadShared(operand.memory, count, address)))
+      regs[operand.vectors.registerAt(first, k)] = casts.widen(v, operand.element, sum);
   }
   bool isAlgebraic = op->getParentOfType<ModuleOp>()->hasAttr(kAlgebraicAttr);
   if (op.getInputPrecision() == InputPrecision::tf32 && !isAlgebraic)
     for (Value &v : regs)
-      v = l.in.cutToTf32(v);
+      v = core.in.cutToTf32(v);
   return regs;
 }
 
@@ -131,7 +134,7 @@ void StagedLowering::multiply(const Registers &x, const Registers &y, Registers 
     for (auto [r, v] : llvm::enumerate(acc)) {
       SmallVector<int32_t> row = registerCoordinates(layout, int32_t(r)), column = row;
       row[rank - 1] = column[rank - 2] = k;
-      v = l.in.multiplyAdd(x[*inA.find(row)], y[*inB.find(column)], v);
+      v = core.in.multiplyAdd(x[*inA.find(row)], y[*inB.find(column)], v);
     }
 }
 
@@ -139,9 +142,9 @@ LogicalResult StagedLowering::run() {
   auto scratch = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr);
   if (!scratch)
     return op.emitOpError("stages its operands in shared memory but has none assigned");
-  Location loc = l.in.getLoc();
+  Location loc = core.in.getLoc();
   Type type = getElementType(op.getType());
-  sum = type.isF16() ? l.b.getF32Type() : type;
+  sum = type.isF16() ? core.b.getF32Type() : type;
   DotLayouts readers = scalarDotLayouts(cta::getLayout(op.getType()), depth);
 
   // 1. As many steps at a time as registers allow.
@@ -152,40 +155,39 @@ LogicalResult StagedLowering::run() {
     step *= 2;
   write(a, op.getA(), readers.a, scratch.getInt());
   write(b, op.getB(), readers.b, scratch.getInt() + operandBytes(op.getA()));
-  l.in.barrier();
+  core.in.barrier();
 
   // 2. The loop over steps.
   Registers acc;
-  for (Value v : l.get(op.getAcc()))
-    acc.push_back(type == sum ? v : l.emitFpCast(v, sum, Rounding::rtne));
+  for (Value v : core.get(op.getAcc()))
+    acc.push_back(type == sum ? v : casts.emitFpCast(v, sum, Rounding::rtne));
   if (step == depth) {
     multiply(read(a, {}), read(b, {}), acc);
   } else {
-    Region *region = l.b.getInsertionBlock()->getParent();
-    Block *body = new Block, *exit = new Block;
-    region->push_back(body);
-    region->push_back(exit);
-    SmallVector<Value> carried{l.in.i32(0)};
+    Block *body = core.newBlock(), *exit = core.newBlock();
+    SmallVector<Value> carried{core.in.i32(0)};
     llvm::append_range(carried, acc);
-    LLVM::BrOp::create(l.b, loc, carried, body);
+    LLVM::BrOp::create(core.b, loc, carried, body);
     for (Value v : carried)
       body->addArgument(v.getType(), loc);
-    l.enterBlock(body);
+    core.enterBlock(body);
     Value iteration = body->getArgument(0);
     acc.assign(body->args_begin() + 1, body->args_end());
     multiply(read(a, iteration), read(b, iteration), acc);
-    Value next = LLVM::AddOp::create(l.b, loc, iteration, l.in.i32(1));
-    Value more = LLVM::ICmpOp::create(l.b, loc, LLVM::ICmpPredicate::slt, next,
-                                      l.in.i32(int32_t(depth / step)));
+    Value next = LLVM::AddOp::create(core.b, loc, iteration, core.in.i32(1));
+    Value more = LLVM::ICmpOp::create(core.b, loc, LLVM::ICmpPredicate::slt, next,
+                                      core.in.i32(int32_t(depth / step)));
     carried.assign({next});
     llvm::append_range(carried, acc);
-    LLVM::CondBrOp::create(l.b, loc, more, body, carried, exit, ValueRange());
-    l.enterBlock(exit);
+    LLVM::CondBrOp::create(core.b, loc, more, body, carried, exit, ValueRange());
+    core.enterBlock(exit);
   }
   for (Value &v : acc)
-    v = type == sum ? v : l.emitFpCast(v, type, Rounding::rtne);
-  l.set(op.getResult(), std::move(acc));
+    v = type == sum ? v : casts.emitFpCast(v, type, Rounding::rtne);
+  core.set(op.getResult(), std::move(acc));
   return success();
 }
 
-LogicalResult Lowering::multiplyStaged(DotOp op) { return StagedLowering(*this, op).run(); }
+LogicalResult lowering::multiplyStaged(Core &core, DotOp op) {
+  return StagedLowering(core, op).run();
+}

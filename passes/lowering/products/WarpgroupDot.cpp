@@ -1,17 +1,14 @@
 //===- WarpgroupDot.cpp - matrix products of a warpgroup ------------------===//
 //
-// Each warpgroup computes 64-row blocks of the result from operands that the
-// hardware reads from shared memory by descriptor (or, on the left, from
-// registers). Where a piece of an operand starts, and whether it can be read at
-// all, follows from the buffer's layout.
+// Where a piece of an operand starts, and whether it can be read at all, follows from
+// the buffer's layout.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/lowering/products/WarpgroupDot.h"
 #include "ir/layout/Hopper.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/ProductForms.h"
 #include "passes/facts/Registers.h"
-#include "passes/lowering/Lowering.h"
-#include "passes/lowering/products/ProductsInFlight.h"
 #include "passes/memory/Scratch.h"
 
 using namespace mlir;
@@ -98,41 +95,17 @@ static bool isNeededAgain(cta::WarpgroupDotOp op) {
   return !op.getA().hasOneUse() || (loop && isInvariant(op.getA(), loop));
 }
 
-/// The result of an earlier product of the same block that nobody needs any more.
-Value Lowering::spentResult(cta::WarpgroupDotOp op) {
-  auto isSpent = [&](Value v) {
-    return v.getType() == op.getType() && !reusedResults.contains(v) &&
-           llvm::all_of(v.getUsers(), [&](Operation *user) {
-             Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
-             return !isa<cta::WarpgroupDotOp, cta::WarpgroupWaitOp>(user) && here &&
-                    here->isBeforeInBlock(op);
-           });
-  };
-  for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode())
-    if (isa<cta::WarpgroupDotOp, cta::WarpgroupWaitOp>(before) && isSpent(before->getResult(0)))
-      return before->getResult(0);
-  return {};
-}
-
-/// The address field of a matrix descriptor.
-Value Lowering::addressField(Value address) {
-  Location loc = in.getLoc();
-  // In a cluster the upper bits of a shared address are the block's rank.
-  return LLVM::LShrOp::create(b, loc, LLVM::AndOp::create(b, loc, address, in.i32(0x3ffff)),
-                              in.i32(4));
-}
-
-namespace tile::lowering {
 /// One `cta.warpgroup_dot`.
-struct WarpgroupProduct {
-  WarpgroupProduct(Lowering &lowering, cta::WarpgroupDotOp op)
-      : l(lowering), in(lowering.in), b(lowering.b), op(op), loc(op.getLoc()),
+class WarpgroupProducts::Product {
+public:
+  Product(WarpgroupProducts &products, cta::WarpgroupDotOp op)
+      : products(products), core(products.core), in(core.in), b(core.b), op(op), loc(op.getLoc()),
         accType(cast<RankedTensorType>(op.getType())), bType(op.getB().getType()),
         aBuffer(dyn_cast<cta::BufferType>(op.getA().getType())),
         aElement(aBuffer ? aBuffer.getElementType() : getElementType(op.getA().getType())),
         accElement(accType.getElementType()), bytes(getElementBytes(aElement)),
-        alongM(layout::warpgroupsAlongM(accType.getDimSize(0), l.numThreads / 32)),
-        alongN(std::min<int64_t>(l.numThreads / 128 / alongM, accType.getDimSize(1) / 8)),
+        alongM(layout::warpgroupsAlongM(accType.getDimSize(0), core.numThreads / 32)),
+        alongN(std::min<int64_t>(core.numThreads / 128 / alongM, accType.getDimSize(1) / 8)),
         ownColumns(accType.getDimSize(1) / alongN) {}
 
   void run();
@@ -148,7 +121,8 @@ private:
   void multiply(const Instructions::WgmmaShape &shape, MutableArrayRef<Value> sums, unsigned first,
                 unsigned last, bool isFromZero);
 
-  Lowering &l;
+  WarpgroupProducts &products;
+  Core &core;
   Instructions &in;
   OpBuilder &b;
   cta::WarpgroupDotOp op;
@@ -165,11 +139,11 @@ private:
   std::optional<Operand> left; ///< in shared memory, else in these words
   Registers leftWords;
 };
-} // namespace tile::lowering
 
 /// Where this warpgroup's share of the operands starts.
 /// In 32 bits: of a wide product plus a constant ptxas 13.0 loses the upper half.
-Value WarpgroupProduct::startOfShare(const Operand &o, Value share, int64_t size, int64_t shares) {
+Value WarpgroupProducts::Product::startOfShare(const Operand &o, Value share, int64_t size,
+                                               int64_t shares) {
   auto times = [&](Value count, int64_t shift) -> Value {
     return LLVM::MulOp::create(b, loc, count, in.i32(int32_t(o.advance(size << shift, 0))));
   };
@@ -185,8 +159,8 @@ Value WarpgroupProduct::startOfShare(const Operand &o, Value share, int64_t size
   return LLVM::AddOp::create(b, loc, near, far);
 }
 
-Operand WarpgroupProduct::operandOf(Value buffer, unsigned kDim, Value share, int64_t shareSize,
-                                    int64_t shares) {
+Operand WarpgroupProducts::Product::operandOf(Value buffer, unsigned kDim, Value share,
+                                              int64_t shareSize, int64_t shares) {
   auto type = cast<cta::BufferType>(buffer.getType());
   const LinearLayout &image = type.getLinearLayout();
   Operand o{Value(), 0, image.invert(), bytes, kDim, false};
@@ -195,11 +169,11 @@ Operand WarpgroupProduct::operandOf(Value buffer, unsigned kDim, Value share, in
   o.bits = descriptorBits(image, minor, bytes, o.isMnMajor);
   OpBuilder::InsertionGuard guard(b);
   // All that can be computed ahead of the wait for a slot is.
-  if (Value field = l.slotFields.lookup(buffer)) {
+  if (Value field = products.rings.fieldOf(buffer)) {
     b.setInsertionPointAfterValue(field);
     o.low = field;
   } else {
-    o.low = l.addressField(l.getScalar(buffer));
+    o.low = core.addressField(core.getScalar(buffer));
   }
   if (share)
     o.low = LLVM::AddOp::create(b, loc, o.low, startOfShare(o, share, shareSize, shares));
@@ -207,18 +181,18 @@ Operand WarpgroupProduct::operandOf(Value buffer, unsigned kDim, Value share, in
 }
 
 /// Sums stay within the address's bits: no carry reaches what stands above.
-Value WarpgroupProduct::descriptorAt(const Operand &o, int64_t mn, int64_t k) {
-  Value low = l.plus(o.low, o.advance(mn, k) + int64_t(o.bits & 0xffffffff));
+Value WarpgroupProducts::Product::descriptorAt(const Operand &o, int64_t mn, int64_t k) {
+  Value low = core.plus(o.low, o.advance(mn, k) + int64_t(o.bits & 0xffffffff));
   Value wide = LLVM::ZExtOp::create(b, loc, b.getI64Type(), low);
   return LLVM::OrOp::create(b, loc, wide, in.i64(int64_t(o.bits >> 32 << 32)));
 }
 
-void WarpgroupProduct::findShares() {
-  Value wg = l.warpgroup();
+void WarpgroupProducts::Product::findShares() {
+  Value wg = core.warpgroup();
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointAfterValue(wg); // where all that starts from them can see them
   if (alongM > 1)
-    rowShare = alongN > 1 || l.numThreads / 128 > alongM
+    rowShare = alongN > 1 || core.numThreads / 128 > alongM
                    ? LLVM::AndOp::create(b, loc, wg, in.i32(int32_t(alongM - 1))).getResult()
                    : wg;
   if (alongN > 1) {
@@ -227,12 +201,12 @@ void WarpgroupProduct::findShares() {
   }
 }
 
-void WarpgroupProduct::readLeft() {
+void WarpgroupProducts::Product::readLeft() {
   if (aBuffer) {
     left = operandOf(op.getA(), op.getATurned() ? 0 : 1, rowShare, kRowsPerBlock, alongM);
     return;
   }
-  const Registers &elements = l.get(op.getA());
+  const Registers &elements = core.get(op.getA());
   if (!isNeededAgain(op)) {
     leftWords = in.pack(elements, 32);
     return;
@@ -244,10 +218,11 @@ void WarpgroupProduct::readLeft() {
   leftWords = in.pack(in.copyUnseen(elements), 32);
 }
 
-Instructions::WgmmaShape WarpgroupProduct::shapeOfInstruction() const {
+Instructions::WgmmaShape WarpgroupProducts::Product::shapeOfInstruction() const {
   Instructions::WgmmaShape shape;
   int64_t blocks = mixesProductsWithDoubles(op) ? 2 : 1;
-  shape.n = unsigned(std::min(ownColumns, mostColumns(l.in.target(), l.blockThreads, blocks)));
+  shape.n =
+      unsigned(std::min(ownColumns, mostColumns(core.in.target(), core.blockThreads, blocks)));
   shape.k = kStepBytes / bytes;
   shape.accType = accElement.isF16() ? "f16" : accElement.isF32() ? "f32" : "s32";
   shape.aType = spelled(aElement);
@@ -260,16 +235,15 @@ Instructions::WgmmaShape WarpgroupProduct::shapeOfInstruction() const {
 
 /// The words that the product is added to; what they are does not matter if it
 /// `startsAnew`.
-Registers WarpgroupProduct::startOfSum(bool startsAnew) {
+Registers WarpgroupProducts::Product::startOfSum(bool startsAnew) {
   Registers words =
-      accElement.isF16() ? Registers(in.pack(l.get(op.getAcc()), 32)) : l.get(op.getAcc());
+      accElement.isF16() ? Registers(in.pack(core.get(op.getAcc()), 32)) : core.get(op.getAcc());
   if (!startsAnew)
     return words;
   // Its registers are those of a result that has been used. With others, ptxas moves
   // what is done with that result under this product, and runs out of registers.
-  if (Value spent = accElement.isF16() ? Value() : l.spentResult(op)) {
-    words = l.get(spent);
-    l.reusedResults.insert(spent);
+  if (Value spent = accElement.isF16() ? Value() : products.takeSpent(op)) {
+    words = core.get(spent);
   } else {
     for (Value &word : words)
       word = LLVM::UndefOp::create(b, loc, word.getType());
@@ -278,8 +252,9 @@ Registers WarpgroupProduct::startOfSum(bool startsAnew) {
 }
 
 /// Issues the instructions for steps `first` to `last` along k.
-void WarpgroupProduct::multiply(const Instructions::WgmmaShape &shape, MutableArrayRef<Value> sums,
-                                unsigned first, unsigned last, bool isFromZero) {
+void WarpgroupProducts::Product::multiply(const Instructions::WgmmaShape &shape,
+                                          MutableArrayRef<Value> sums, unsigned first,
+                                          unsigned last, bool isFromZero) {
   unsigned steps = unsigned(op.getDepth() / shape.k);
   unsigned perInstruction = shape.n / 2 / (accElement.isF16() ? 2 : 1);
   unsigned chunks = sums.size() / perInstruction, chunksAcross = unsigned(ownColumns / shape.n);
@@ -302,7 +277,7 @@ void WarpgroupProduct::multiply(const Instructions::WgmmaShape &shape, MutableAr
   }
 }
 
-void WarpgroupProduct::run() {
+void WarpgroupProducts::Product::run() {
   findShares();
   right = operandOf(op.getB(), op.getBTurned() ? 1 : 0, columnShare, ownColumns, alongN);
   readLeft();
@@ -330,14 +305,28 @@ void WarpgroupProduct::run() {
       words = std::move(sums);
   }
   if (accElement.isF16())
-    words = Registers(in.unpack(words, accElement, unsigned(l.get(op.getAcc()).size())));
-  l.set(op.getResult(), std::move(words));
+    words = Registers(in.unpack(words, accElement, unsigned(core.get(op.getAcc()).size())));
+  core.set(op.getResult(), std::move(words));
 }
 
-LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
-  WarpgroupProduct(*this, op).run();
-  return success();
+Value WarpgroupProducts::takeSpent(cta::WarpgroupDotOp op) {
+  auto isSpent = [&](Value v) {
+    return v.getType() == op.getType() && !reused.contains(v) &&
+           llvm::all_of(v.getUsers(), [&](Operation *user) {
+             Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
+             return !isa<cta::WarpgroupDotOp, cta::WarpgroupWaitOp>(user) && here &&
+                    here->isBeforeInBlock(op);
+           });
+  };
+  for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode())
+    if (isa<cta::WarpgroupDotOp, cta::WarpgroupWaitOp>(before) && isSpent(before->getResult(0))) {
+      reused.insert(before->getResult(0));
+      return before->getResult(0);
+    }
+  return {};
 }
+
+void WarpgroupProducts::lower(cta::WarpgroupDotOp op) { Product(*this, op).run(); }
 
 /// Products issued behind the one that is waited for may stay in flight.
 static unsigned issuedBehind(cta::WarpgroupWaitOp op) {
@@ -364,20 +353,17 @@ static Value ringReadBefore(cta::WarpgroupWaitOp op) {
   return {};
 }
 
-LogicalResult Lowering::lowerWarpgroupWait(cta::WarpgroupWaitOp op) {
+void WarpgroupProducts::lower(cta::WarpgroupWaitOp op) {
   // ptxas (12.8, 13.0) takes a wait for products ahead of arithmetic that could run under them,
   // but not ahead of a question that has to be answered first: has the next slot come?
-  if (Value ring = ringReadBefore(op)) {
-    const Ring &next = rings.at(ring);
-    in.mbarrierTouch(barrierOf(next, next.consumer, /*full=*/true), read(next.consumer.parity));
-  }
-  const Registers &acc = get(op.getAcc());
+  if (Value ring = ringReadBefore(op))
+    rings.touchNext(ring);
+  const Registers &acc = core.get(op.getAcc());
   bool isHalf = acc.front().getType().isF16();
   Registers words = isHalf ? Registers(in.pack(acc, 32)) : acc;
   unsigned behind = issuedBehind(op);
-  words = Registers(behind ? waitForProducts(in, words, behind) : in.wgmmaWait(words));
+  words = Registers(behind ? in.wgmmaWaitBehind(words, behind) : in.wgmmaWait(words));
   if (isHalf)
     words = Registers(in.unpack(words, acc.front().getType(), unsigned(acc.size())));
-  set(op.getResult(), std::move(words));
-  return success();
+  core.set(op.getResult(), std::move(words));
 }

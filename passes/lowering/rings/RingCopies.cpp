@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
 #include "ir/layout/Swizzle.h"
-#include "passes/lowering/Lowering.h"
+#include "passes/lowering/core/SharedAccess.h"
+#include "passes/lowering/core/TensorBoxes.h"
+#include "passes/lowering/rings/Rings.h"
 
 using namespace mlir;
 using namespace tile;
@@ -14,28 +16,27 @@ using namespace tile::lowering;
 using layout::Dim;
 using layout::LinearLayout;
 
-/// The copies of all boxes, or (`common`, where that is true) of this thread
-/// block's share of them to all blocks of the cluster.
-void Lowering::lowerRingCopy(cta::RingCopyOp copy, const Ring &ring) {
+void Rings::lower(cta::RingCopyOp copy) {
+  const Ring &ring = ringOf(copy.getRing());
   Location loc = copy.getLoc();
   auto type = copy.getBuffer().getType();
   const LinearLayout &image = type.getLinearLayout();
   unsigned bytes = getElementBytes(type.getElementType());
   cta::MapAttr box = mapAttr(copy.getMap());
   Value barrier = barrierOf(ring, ring.producer, /*full=*/true);
-  Value map = in.tensorMapAddress(getScalar(copy.getMap()));
-  Value address = getScalar(copy.getBuffer()), policy = policyOf(copy);
+  Value map = in.tensorMapAddress(core.getScalar(copy.getMap()));
+  Value address = core.getScalar(copy.getBuffer()), policy = core.policyOf(copy);
   SmallVector<Value> starts;
   for (Value start : copy.getStarts())
-    starts.push_back(getScalar(start));
+    starts.push_back(core.getScalar(start));
   auto copyBoxes = [&](std::optional<unsigned> cut, int64_t share, Value mask) {
     forEachBox(box, image, bytes, copy.getDims(), [&](ArrayRef<int64_t> at, int64_t offset) {
       if (cut && at[*cut] >= share)
         return;
       SmallVector<Value> coordinates;
       for (auto [start, more] : llvm::zip(starts, at))
-        coordinates.push_back(plus(start, more));
-      in.tmaLoad(plus(address, offset), map, coordinates, barrier, mask, policy);
+        coordinates.push_back(core.plus(start, more));
+      in.tmaLoad(core.plus(address, offset), map, coordinates, barrier, mask, policy);
     });
   };
   std::optional<unsigned> cut;
@@ -45,20 +46,17 @@ void Lowering::lowerRingCopy(cta::RingCopyOp copy, const Ring &ring) {
     copyBoxes(std::nullopt, 0, Value());
     return;
   }
-  Block *own = new Block, *shared = new Block, *next = new Block;
-  Region *region = b.getInsertionBlock()->getParent();
-  for (Block *block : {own, shared, next})
-    region->push_back(block);
-  LLVM::CondBrOp::create(b, loc, getScalar(copy.getCommon()), shared, own);
-  enterBlock(own);
+  Block *own = core.newBlock(), *shared = core.newBlock(), *next = core.newBlock();
+  LLVM::CondBrOp::create(b, loc, core.getScalar(copy.getCommon()), shared, own);
+  core.enterBlock(own);
   copyBoxes(std::nullopt, 0, Value());
   LLVM::BrOp::create(b, loc, ValueRange(), next);
 
-  enterBlock(shared);
+  core.enterBlock(shared);
   int32_t dim = copy.getDims()[*cut];
   int64_t share = image.outSize(Dim::dim(dim)) / ring.cluster;
   int64_t step = int64_t(image.invert().apply({{Dim::dim(dim), int32_t(share)}}).front().second);
-  Value rank = clusterRank();
+  Value rank = core.clusterRank();
   auto times = [&](int64_t n) -> Value {
     return LLVM::MulOp::create(b, loc, rank, in.i32(int32_t(n)));
   };
@@ -67,11 +65,11 @@ void Lowering::lowerRingCopy(cta::RingCopyOp copy, const Ring &ring) {
   auto everyone = LLVM::ConstantOp::create(b, loc, b.getI16IntegerAttr((1 << ring.cluster) - 1));
   copyBoxes(cut, share, everyone);
   LLVM::BrOp::create(b, loc, ValueRange(), next);
-  enterBlock(next);
+  core.enterBlock(next);
 }
 
-LogicalResult Lowering::lowerRingFill(cta::RingFillOp op) {
-  const Ring &ring = rings.find(op.getRing())->second;
+void Rings::lower(cta::RingFillOp op) {
+  const Ring &ring = ringOf(op.getRing());
   ArrayRef<Type> buffers = op.getRing().getType().getBuffers();
   auto buffer = cast<cta::BufferType>(buffers[op.getBuffer()]);
   LinearLayout offsets =
@@ -79,40 +77,8 @@ LogicalResult Lowering::lowerRingFill(cta::RingFillOp op) {
   int64_t begin = buffersInSlot(ring, buffers)[op.getBuffer()];
   in.barrier(); // nobody reads any more what was there
   for (unsigned slot = 0; slot < ring.stages; ++slot)
-    writeShared(get(op.getValue()), offsets, sharedBase(begin + slot * ring.slotBytes));
+    writeElements(core, core.get(op.getValue()), offsets,
+                  core.sharedBase(begin + slot * ring.slotBytes));
   in.fenceProxyAsync();
   in.barrier();
-  return success();
-}
-
-cta::MapAttr Lowering::mapAttr(Value map) {
-  unsigned index = cast<BlockArgument>(map).getArgNumber();
-  return kernel.getArgAttrOfType<cta::MapAttr>(index, cta::kTensorMapAttr);
-}
-
-/// Calls `body` with the coordinates (map order, relative to the tile) and the
-/// byte offset in shared memory of every box that one copy moves.
-void Lowering::forEachBox(cta::MapAttr map, const LinearLayout &image, unsigned bytes,
-                          ArrayRef<int32_t> dims,
-                          llvm::function_ref<void(ArrayRef<int64_t>, int64_t)> body) {
-  LinearLayout offsets = image.invert();
-  SmallVector<int64_t> at(dims.size(), 0), sizes;
-  for (int32_t dim : dims)
-    sizes.push_back(dim < 0 ? 1 : image.outSize(Dim::dim(dim)));
-  while (true) {
-    layout::Position position;
-    for (auto [dim, coordinate] : llvm::zip(dims, at))
-      if (dim >= 0)
-        position.push_back({Dim::dim(dim), int32_t(coordinate)});
-    body(at, int64_t(offsets.apply(position).front().second) * bytes);
-    unsigned i = 0; // odometer
-    for (; i < at.size(); ++i) {
-      at[i] += map.getBox()[i];
-      if (at[i] < sizes[i])
-        break;
-      at[i] = 0;
-    }
-    if (i == at.size())
-      return;
-  }
 }

@@ -1,130 +1,28 @@
 //===- Rings.cpp - slots that copies fill and readers give back -----------===//
-//
-// A ring's cursors (which slot is next, in which round) are variables of the
-// thread: allocas that the optimiser turns into registers, so that they follow
-// any control flow.
-//
-//===----------------------------------------------------------------------===//
+#include "passes/lowering/rings/Rings.h"
 #include "ir/CtaSlots.h"
 #include "ir/Kernel.h"
-#include "ir/layout/Swizzle.h"
-#include "passes/facts/Registers.h"
-#include "passes/lowering/Lowering.h"
 #include "passes/memory/Scratch.h"
 
 using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
-using layout::Dim;
-using layout::LinearLayout;
 
-//===----------------------------------------------------------------------===//
-// Helpers
-//===----------------------------------------------------------------------===//
-
-Value Lowering::sharedAddress(int64_t byteOffset) {
-  return LLVM::PtrToIntOp::create(b, in.getLoc(), b.getI32Type(), sharedBase(byteOffset));
+Rings::Cursor Rings::makeCursor(int32_t parity) {
+  return {core.makeVariable(0), core.makeVariable(parity)};
 }
 
-Value Lowering::plus(Value a, int64_t constant) {
-  if (constant == 0)
-    return a;
-  Value c = a.getType().isInteger(64) ? in.i64(constant) : in.i32(int32_t(constant));
-  return LLVM::AddOp::create(b, in.getLoc(), a, c);
-}
-
-Value Lowering::sameInWarp(Value v) { return in.shuffleIdx(v, in.i32(0)); }
-
-Value Lowering::warpgroup() {
-  if (!warpgroupId) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointAfterValue(tid);
-    warpgroupId = sameInWarp(LLVM::LShrOp::create(b, in.getLoc(), tid, in.i32(7)));
-  }
-  return warpgroupId;
-}
-
-Value Lowering::uniformWarp() {
-  if (!uniformWarpId) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointAfterValue(tid);
-    uniformWarpId = sameInWarp(LLVM::LShrOp::create(b, in.getLoc(), blockTid, in.i32(5)));
-  }
-  return uniformWarpId;
-}
-
-Value Lowering::group() {
-  if (!groupId) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointAfterValue(tid);
-    groupId = sameInWarp(
-        LLVM::LShrOp::create(b, in.getLoc(), blockTid, in.i32(int32_t(llvm::Log2_32(numThreads)))));
-  }
-  return groupId;
-}
-
-/// Of two.
-Value Lowering::otherGroup() { return LLVM::XOrOp::create(b, in.getLoc(), group(), in.i32(1)); }
-
-Value Lowering::clusterRank() {
-  if (!clusterRankId) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointAfterValue(tid);
-    clusterRankId = in.clusterRank();
-  }
-  return clusterRankId;
-}
-
-void Lowering::emitIf(Value condition, llvm::function_ref<void()> body) {
-  Block *then = new Block, *next = new Block;
-  Region *region = b.getInsertionBlock()->getParent();
-  region->push_back(then);
-  region->push_back(next);
-  LLVM::CondBrOp::create(b, in.getLoc(), condition, then, next);
-  enterBlock(then);
-  body();
-  LLVM::BrOp::create(b, in.getLoc(), ValueRange(), next);
-  enterBlock(next);
-}
-
-Value Lowering::isThread(Value thread) {
-  return LLVM::ICmpOp::create(b, in.getLoc(), LLVM::ICmpPredicate::eq, blockTid, thread);
-}
-
-//===----------------------------------------------------------------------===//
-// Rings
-//===----------------------------------------------------------------------===//
-
-/// A variable of the thread, an i32.
-Value Lowering::makeVariable(int32_t init) {
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointAfterValue(tid);
+void Rings::advance(const Ring &ring, const Cursor &cursor, Value condition) {
   Location loc = in.getLoc();
-  Value p = LLVM::AllocaOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()),
-                                   b.getI32Type(), in.i32(1));
-  LLVM::StoreOp::create(b, loc, in.i32(init), p);
-  return p;
-}
-
-Lowering::Cursor Lowering::makeCursor(int32_t parity) {
-  return {makeVariable(0), makeVariable(parity)};
-}
-
-Value Lowering::read(Value variable) {
-  return LLVM::LoadOp::create(b, in.getLoc(), b.getI32Type(), variable);
-}
-
-void Lowering::advance(const Ring &ring, const Cursor &cursor, Value condition) {
-  Location loc = in.getLoc();
-  Value next = plus(read(cursor.slot), 1);
+  Value next = core.plus(core.read(cursor.slot), 1);
   if (condition)
-    next = LLVM::SelectOp::create(b, loc, condition, next, read(cursor.slot));
+    next = LLVM::SelectOp::create(b, loc, condition, next, core.read(cursor.slot));
   Value wraps =
       LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, next, in.i32(int32_t(ring.stages)));
   LLVM::StoreOp::create(b, loc, LLVM::SelectOp::create(b, loc, wraps, in.i32(0), next),
                         cursor.slot);
   Value flip = LLVM::ZExtOp::create(b, loc, b.getI32Type(), wraps);
-  LLVM::StoreOp::create(b, loc, LLVM::XOrOp::create(b, loc, read(cursor.parity), flip),
+  LLVM::StoreOp::create(b, loc, LLVM::XOrOp::create(b, loc, core.read(cursor.parity), flip),
                         cursor.parity);
 }
 
@@ -134,13 +32,13 @@ static Value slotAddress(OpBuilder &b, Instructions &in, Value base, Value slot,
   return LLVM::AddOp::create(b, in.getLoc(), base, offset);
 }
 
-Value Lowering::barrierOf(const Ring &ring, const Cursor &cursor, bool full) {
+Value Rings::barrierOf(const Ring &ring, const Cursor &cursor, bool full) {
   int64_t first = ring.barriers + (full ? 0 : 8 * int64_t(ring.stages));
-  return slotAddress(b, in, sharedAddress(first), read(cursor.slot), 8);
+  return slotAddress(b, in, core.sharedAddress(first), core.read(cursor.slot), 8);
 }
 
 /// Where in slot 0 of a ring buffers of `types` are: each behind the one before it.
-SmallVector<int64_t, 2> Lowering::buffersInSlot(const Ring &ring, TypeRange types) {
+SmallVector<int64_t, 2> Rings::buffersInSlot(const Ring &ring, TypeRange types) {
   SmallVector<int64_t, 2> offsets;
   int64_t next = ring.begin;
   for (Type type : types) {
@@ -150,11 +48,11 @@ SmallVector<int64_t, 2> Lowering::buffersInSlot(const Ring &ring, TypeRange type
   return offsets;
 }
 
-Registers Lowering::buffersOf(const Ring &ring, const Cursor &cursor, TypeRange types) {
+Registers Rings::buffersOf(const Ring &ring, const Cursor &cursor, TypeRange types) {
   Registers addresses;
   for (int64_t offset : buffersInSlot(ring, types))
     addresses.push_back(
-        slotAddress(b, in, sharedAddress(offset), read(cursor.slot), ring.slotBytes));
+        slotAddress(b, in, core.sharedAddress(offset), core.read(cursor.slot), ring.slotBytes));
   return addresses;
 }
 
@@ -171,17 +69,17 @@ static bool lanesMayLag(cta::RingWaitOp wait) {
 }
 
 /// The address fields of matrix descriptors of the slot's buffers.
-SmallVector<Value, 4> Lowering::fieldsOf(const Ring &ring, const Cursor &cursor, TypeRange types) {
+SmallVector<Value, 4> Rings::fieldsOf(const Ring &ring, const Cursor &cursor, TypeRange types) {
   if (!sharedField) {
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointAfterValue(tid);
+    b.setInsertionPointAfterValue(core.tid);
     // A group of consumers has its own place for what is not in rings.
-    sharedField = plus(addressField(sharedAddress(ring.begin)), -ring.begin / 16);
+    sharedField = core.plus(core.addressField(core.sharedAddress(ring.begin)), -ring.begin / 16);
   }
   SmallVector<Value, 4> fields;
   for (int64_t offset : buffersInSlot(ring, types))
-    fields.push_back(
-        slotAddress(b, in, plus(sharedField, offset / 16), read(cursor.slot), ring.slotBytes / 16));
+    fields.push_back(slotAddress(b, in, core.plus(sharedField, offset / 16), core.read(cursor.slot),
+                                 ring.slotBytes / 16));
   return fields;
 }
 
@@ -198,12 +96,12 @@ static int64_t barriersOf(cta::RingOp ring, unsigned groups) {
   return begin;
 }
 
-LogicalResult Lowering::lowerRing(cta::RingOp op) {
+Rings::Ring Rings::makeRing(cta::RingOp op) {
   Ring ring;
   ring.stages = op.getStages();
   ring.begin = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
   ring.slotBytes = cta::bytesInSlot(op.getType().getBuffers());
-  ring.barriers = barriersOf(op, groups);
+  ring.barriers = barriersOf(op, core.groups);
   ring.consumer = makeCursor(0);
   ring.released = makeCursor(0);
   ring.producer = makeCursor(1); // a fresh barrier counts as just emptied
@@ -214,29 +112,37 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
       areRead |= llvm::any_of(wait->getUsers(), llvm::IsaPred<cta::ReadOp>);
     }
   if (areRead)
-    ring.reads = makeVariable(0);
+    ring.reads = core.makeVariable(0);
   ring.hasElements = llvm::any_of(op->getUsers(), llvm::IsaPred<cta::RingElementCopyOp>);
   ring.cluster = op.getCluster();
   ring.eachLaneArrives = op->getParentOfType<ModuleOp>()->hasAttr(kEachLaneArrivesAttr);
-  unsigned consumers = op.getConsumers() * ring.cluster * (ring.eachLaneArrives ? 32 : 1);
+  return ring;
+}
+
+/// `arrivals`: those that give a slot back.
+void Rings::initBarriers(const Ring &ring, unsigned arrivals) {
   // By one thread: the instruction has one address for the whole warp.
-  emitIf(isThread(in.i32(0)), [&] {
+  core.emitIf(core.isThread(in.i32(0)), [&] {
     if (rings.empty()) // once for the kernel
-      for (BlockArgument arg : kernel.getArguments())
+      for (BlockArgument arg : core.kernel.getArguments())
         if (isa<cta::TensorMapType>(arg.getType()))
-          in.prefetchTensorMap(in.tensorMapAddress(getScalar(arg)));
+          in.prefetchTensorMap(in.tensorMapAddress(core.getScalar(arg)));
     for (unsigned slot = 0; slot < ring.stages; ++slot) {
-      in.mbarrierInit(sharedAddress(ring.barriers + 8 * slot), ring.hasElements ? 2 : 1);
-      in.mbarrierInit(sharedAddress(ring.barriers + 8 * (ring.stages + slot)), consumers);
+      in.mbarrierInit(core.sharedAddress(ring.barriers + 8 * slot), ring.hasElements ? 2 : 1);
+      in.mbarrierInit(core.sharedAddress(ring.barriers + 8 * (ring.stages + slot)), arrivals);
     }
-    if (groups > 1) // the first turn begins at the first slot
-      in.storeShared(sharedBase(ring.turns()), {in.i32(0)});
+    if (core.groups > 1) // the first turn begins at the first slot
+      in.storeShared(core.sharedBase(ring.turns()), {in.i32(0)});
     in.fenceMbarrierInit();
   });
+}
+
+void Rings::lower(cta::RingOp op) {
+  Ring ring = makeRing(op);
+  initBarriers(ring, op.getConsumers() * ring.cluster * (ring.eachLaneArrives ? 32 : 1));
   if (op->hasAttr(cta::kOwnSlotsAttr))
-    LLVM::StoreOp::create(b, op.getLoc(), group(), ring.consumer.slot);
+    LLVM::StoreOp::create(b, op.getLoc(), core.group(), ring.consumer.slot);
   rings[op.getResult()] = std::move(ring);
-  return success();
 }
 
 /// What the machine's copies bring to a slot: all but the numbers that threads copy.
@@ -248,72 +154,106 @@ static unsigned announcedBytes(cta::RingAcquireOp acquire) {
   return unsigned(bytes);
 }
 
-LogicalResult Lowering::lowerRingStep(Operation *op, const Ring &ring) {
-  if (auto acquire = dyn_cast<cta::RingAcquireOp>(op)) {
-    in.mbarrierWait(barrierOf(ring, ring.producer, /*full=*/false), read(ring.producer.parity));
-    Value full = barrierOf(ring, ring.producer, /*full=*/true);
-    if (acquire.getBytes())
-      in.mbarrierExpect(full, getScalar(acquire.getBytes()));
-    else
-      in.mbarrierExpect(full, announcedBytes(acquire));
-    for (auto [result, address] :
-         llvm::zip(op->getResults(), buffersOf(ring, ring.producer, op->getResultTypes())))
-      set(result, {address});
-  } else if (auto copy = dyn_cast<cta::RingCopyOp>(op)) {
-    lowerRingCopy(copy, ring);
-  } else if (auto copy = dyn_cast<cta::RingBulkCopyOp>(op)) {
-    Value bytes = getScalar(copy.getBytes());
-    Value any = LLVM::ICmpOp::create(b, op->getLoc(), LLVM::ICmpPredicate::ne, bytes, in.i32(0));
-    in.bulkLoad(plus(getScalar(copy.getBuffer()), copy.getOffset()),
-                address(getScalar(copy.getPtr())), bytes,
-                barrierOf(ring, ring.producer, /*full=*/true), any, policyOf(copy));
-  } else if (auto copy = dyn_cast<cta::RingElementCopyOp>(op)) {
-    Value policy = policyOf(copy);
-    in.copyAsync(hiddenBeside(policy, getScalar(copy.getBuffer())),
-                 address(getScalar(copy.getPtr())), unsigned(copy.getBuffer().getType().getBytes()),
-                 /*sourceBytes=*/Value(),
-                 /*predicate=*/Value(), /*again=*/false, policy);
-  } else if (isa<cta::RingCommitOp>(op)) {
-    if (ring.hasElements)
-      in.copyAsyncArrive(barrierOf(ring, ring.producer, /*full=*/true));
-    advance(ring, ring.producer);
-  } else if (isa<cta::RingWaitOp>(op)) {
-    SmallVector<Value, 4> fields = fieldsOf(ring, ring.consumer, op->getResultTypes());
-    in.mbarrierWait(barrierOf(ring, ring.consumer, /*full=*/true), read(ring.consumer.parity));
-    for (auto [result, address, field] : llvm::zip_equal(
-             op->getResults(), buffersOf(ring, ring.consumer, op->getResultTypes()), fields)) {
-      set(result, {address});
-      slotFields[result] = field;
-    }
-  } else if (isa<cta::RingAdvanceOp>(op)) {
-    advance(ring, ring.consumer);
-  } else {
-    releaseSlot(cast<cta::RingReleaseOp>(op), ring);
-  }
-  return success();
+//===----------------------------------------------------------------------===//
+// Who fills slots
+//===----------------------------------------------------------------------===//
+
+void Rings::lower(cta::RingAcquireOp op) {
+  const Ring &ring = ringOf(op.getRing());
+  in.mbarrierWait(barrierOf(ring, ring.producer, /*full=*/false), core.read(ring.producer.parity));
+  Value full = barrierOf(ring, ring.producer, /*full=*/true);
+  if (op.getBytes())
+    in.mbarrierExpect(full, core.getScalar(op.getBytes()));
+  else
+    in.mbarrierExpect(full, announcedBytes(op));
+  for (auto [result, address] :
+       llvm::zip(op->getResults(), buffersOf(ring, ring.producer, op->getResultTypes())))
+    core.set(result, {address});
 }
 
-/// Something of what was loaded together from a slot joins `reads`.
-void Lowering::noteRead(Value reads, ValueRange loaded) {
-  Value all = LLVM::OrOp::create(b, in.getLoc(), read(reads), in.wordOf(loaded));
-  LLVM::StoreOp::create(b, in.getLoc(), all, reads);
+void Rings::lower(cta::RingBulkCopyOp op) {
+  const Ring &ring = ringOf(op.getRing());
+  Value bytes = core.getScalar(op.getBytes());
+  Value any = LLVM::ICmpOp::create(b, op.getLoc(), LLVM::ICmpPredicate::ne, bytes, in.i32(0));
+  in.bulkLoad(core.plus(core.getScalar(op.getBuffer()), op.getOffset()),
+              core.address(core.getScalar(op.getPtr())), bytes,
+              barrierOf(ring, ring.producer, /*full=*/true), any, core.policyOf(op));
+}
+
+void Rings::lower(cta::RingElementCopyOp op) {
+  Value policy = core.policyOf(op);
+  in.copyAsync(core.hiddenBeside(policy, core.getScalar(op.getBuffer())),
+               core.address(core.getScalar(op.getPtr())),
+               unsigned(op.getBuffer().getType().getBytes()),
+               /*sourceBytes=*/Value(),
+               /*predicate=*/Value(), /*again=*/false, policy);
+}
+
+void Rings::lower(cta::RingCommitOp op) {
+  const Ring &ring = ringOf(op.getRing());
+  if (ring.hasElements)
+    in.copyAsyncArrive(barrierOf(ring, ring.producer, /*full=*/true));
+  advance(ring, ring.producer);
+}
+
+//===----------------------------------------------------------------------===//
+// Who reads them
+//===----------------------------------------------------------------------===//
+
+void Rings::lower(cta::RingWaitOp op) {
+  const Ring &ring = ringOf(op.getRing());
+  SmallVector<Value, 4> fields = fieldsOf(ring, ring.consumer, op->getResultTypes());
+  in.mbarrierWait(barrierOf(ring, ring.consumer, /*full=*/true), core.read(ring.consumer.parity));
+  for (auto [result, address, field] : llvm::zip_equal(
+           op->getResults(), buffersOf(ring, ring.consumer, op->getResultTypes()), fields)) {
+    core.set(result, {address});
+    slotFields[result] = field;
+  }
+}
+
+void Rings::lower(cta::RingAdvanceOp op) {
+  const Ring &ring = ringOf(op.getRing());
+  advance(ring, ring.consumer);
+}
+
+void Rings::touchNext(Value ringValue) {
+  const Ring &ring = ringOf(ringValue);
+  in.mbarrierTouch(barrierOf(ring, ring.consumer, /*full=*/true), core.read(ring.consumer.parity));
+}
+
+Value Rings::placeOfReader(Value ringValue) {
+  const Ring &ring = ringOf(ringValue);
+  Value slot = LLVM::ShlOp::create(b, in.getLoc(), core.read(ring.consumer.slot), in.i32(1));
+  return LLVM::OrOp::create(b, in.getLoc(), slot, core.read(ring.consumer.parity));
+}
+
+void Rings::goOnFrom(Value ringValue, Value place) {
+  const Ring &ring = ringOf(ringValue);
+  Location loc = in.getLoc();
+  Value slot = LLVM::LShrOp::create(b, loc, place, in.i32(1));
+  Value parity = LLVM::AndOp::create(b, loc, place, in.i32(1));
+  for (const Cursor &cursor : {ring.consumer, ring.released}) {
+    LLVM::StoreOp::create(b, loc, slot, cursor.slot);
+    LLVM::StoreOp::create(b, loc, parity, cursor.parity);
+  }
 }
 
 /// `barrier`, which nobody can arrive at before what the thread has read of the slot has come. An
 /// arrival passes loads that still queue for shared memory (measured on an H100: by 340 cycles,
 /// where conflicts of banks had filled the queue), and the next copy, which does not queue with
 /// them, lands under them. A fence would wait for accesses to global memory as well.
-Value Lowering::behindReads(const Ring &ring, Value barrier) {
+Value Rings::behindReads(const Ring &ring, Value barrier) {
   if (!ring.reads)
     return barrier;
   Location loc = in.getLoc();
-  Value nothing = LLVM::AndOp::create(b, loc, read(ring.reads), zeroUnknown());
+  Value nothing = LLVM::AndOp::create(b, loc, core.read(ring.reads), core.zeroUnknown());
   LLVM::StoreOp::create(b, loc, in.i32(0), ring.reads);
   return LLVM::AddOp::create(b, loc, barrier, nothing);
 }
 
-void Lowering::releaseSlot(cta::RingReleaseOp op, const Ring &ring) {
-  Value condition = op.getCondition() ? getScalar(op.getCondition()) : Value();
+void Rings::lower(cta::RingReleaseOp op) {
+  const Ring &ring = ringOf(op.getRing());
+  Value condition = op.getCondition() ? core.getScalar(op.getCondition()) : Value();
   const Cursor &cursor = condition ? ring.released : ring.consumer;
   Value barrier = behindReads(ring, barrierOf(ring, cursor, /*full=*/false));
   auto arrive = [&](Value block, Value predicate) {
@@ -331,9 +271,9 @@ void Lowering::releaseSlot(cta::RingReleaseOp op, const Ring &ring) {
       arrive(in.i32(int32_t(block)), condition ? condition : in.i1(true));
   } else {
     // Lane i tells thread block i of the cluster.
-    Value tells = LLVM::ICmpOp::create(b, op.getLoc(), LLVM::ICmpPredicate::ult, lane(),
+    Value tells = LLVM::ICmpOp::create(b, op.getLoc(), LLVM::ICmpPredicate::ult, core.lane(),
                                        in.i32(int32_t(ring.cluster)));
-    arrive(lane(), andB(tells, condition));
+    arrive(core.lane(), core.andB(tells, condition));
   }
   advance(ring, cursor, condition);
 }

@@ -1,50 +1,42 @@
 //===- Roles.cpp - warps that compute, and a warp that copies -------------===//
-//
-// One branch at the start of the kernel, on which side a thread stays; and what one thread does
-// for all.
-//
-//===----------------------------------------------------------------------===//
+#include "passes/lowering/rings/Roles.h"
 #include "ir/Kernel.h"
 #include "passes/facts/Registers.h"
-#include "passes/lowering/Lowering.h"
 
 using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
 
-LogicalResult Lowering::lowerRoles(cta::RolesOp op) {
+LogicalResult Roles::lower(cta::RolesOp op) {
   Location loc = op.getLoc();
-  Block *consumers = new Block, *producer = new Block, *merge = new Block;
-  Region *region = b.getInsertionBlock()->getParent();
-  for (Block *block : {consumers, producer, merge})
-    region->push_back(block);
-  unsigned consumerThreads = numThreads * groups;
+  Block *consumers = core.newBlock(), *producer = core.newBlock(), *merge = core.newBlock();
+  unsigned consumerThreads = core.numThreads * core.groups;
   RoleRegisters registers = registersOfRoles(in.target(), consumerThreads);
 
-  Value isConsumer = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, blockTid,
+  Value isConsumer = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, core.blockTid,
                                           in.i32(int32_t(consumerThreads)));
   LLVM::CondBrOp::create(b, loc, isConsumer, consumers, producer);
 
-  enterBlock(consumers);
+  core.enterBlock(consumers);
   if (registers.areDealt)
     in.setMaxRegisters(unsigned(registers.consumers), /*increase=*/true);
-  in.setRole(kConsumerBarrier, numThreads, groups > 1 ? group() : Value());
-  if (groups > 1)
-    openTurns(op);
-  if (failed(lowerBlock(op.getConsumers().front())))
+  in.setRole(kConsumerBarrier, core.numThreads, core.groups > 1 ? core.group() : Value());
+  if (core.groups > 1)
+    turns.open(op);
+  if (failed(core.lowerBlock(op.getConsumers().front())))
     return failure();
   in.setLoc(loc);
   LLVM::BrOp::create(b, loc, ValueRange(), merge);
 
-  enterBlock(producer);
+  core.enterBlock(producer);
   if (registers.areDealt)
     in.setMaxRegisters(unsigned(registers.producer), /*increase=*/false);
   LogicalResult result = success();
-  emitIf(isThread(in.i32(int32_t(consumerThreads))),
-         [&] { result = lowerBlock(op.getProducer().front()); });
+  core.emitIf(core.isThread(in.i32(int32_t(consumerThreads))),
+              [&] { result = core.lowerBlock(op.getProducer().front()); });
   in.setLoc(loc);
   LLVM::BrOp::create(b, loc, ValueRange(), merge);
-  enterBlock(merge);
+  core.enterBlock(merge);
   in.setRole(0, 0);
   return result;
 }
@@ -60,19 +52,18 @@ static bool onlyFillsRings(cta::SingleOp op) {
             }).wasInterrupted();
 }
 
-/// One thread does it. Copies alone are a warp's, of which one lane starts them: with no lane on a
-/// way of its own, what the warp computes with stays in uniform registers.
-LogicalResult Lowering::lowerSingle(cta::SingleOp op) {
+LogicalResult Roles::lower(cta::SingleOp op) {
   LogicalResult result = success();
   if (onlyFillsRings(op)) {
-    emitIf(LLVM::ICmpOp::create(b, in.getLoc(), LLVM::ICmpPredicate::eq, uniformWarp(), in.i32(0)),
-           [&] {
-             in.setElected(in.electLane());
-             result = lowerBlock(op.getBody().front());
-             in.setElected(Value());
-           });
+    core.emitIf(LLVM::ICmpOp::create(b, in.getLoc(), LLVM::ICmpPredicate::eq, core.uniformWarp(),
+                                     in.i32(0)),
+                [&] {
+                  in.setElected(in.electLane());
+                  result = core.lowerBlock(op.getBody().front());
+                  in.setElected(Value());
+                });
     return result;
   }
-  emitIf(isThread(in.i32(0)), [&] { result = lowerBlock(op.getBody().front()); });
+  core.emitIf(core.isThread(in.i32(0)), [&] { result = core.lowerBlock(op.getBody().front()); });
   return result;
 }

@@ -1,13 +1,9 @@
 //===- StagedStores.cpp - blocks to shared memory, and from there by TMA --===//
-//
-// Registers are written where a swizzled tile has them, in parts where the staging
-// area is smaller than the block; copies take what is there to global memory.
-//
-//===----------------------------------------------------------------------===//
+#include "passes/lowering/stores/StagedStores.h"
 #include "ir/layout/Hopper.h"
-#include "ir/layout/MatrixAccess.h"
-#include "passes/lowering/Lowering.h"
-#include "passes/memory/Costs.h"
+#include "ir/layout/Swizzle.h"
+#include "passes/lowering/core/SharedAccess.h"
+#include "passes/lowering/core/TensorBoxes.h"
 #include "passes/memory/JoinedStores.h"
 #include "passes/memory/Scratch.h"
 
@@ -17,93 +13,29 @@ using namespace tile::lowering;
 using layout::Dim;
 using layout::LinearLayout;
 
-/// A layout of addresses for stmatrix.x4, if the block can be stored so: pairs
-/// of registers are words, four words of a thread belong to four 8x8 tiles whose
-/// rows of 16 bytes stay together in `offsets`. Lane 8i + r of the result has the
-/// start of row r of tile i.
-static std::optional<LinearLayout> matrixAddresses(const LinearLayout &offsets, unsigned bytes) {
-  ArrayRef<uint64_t> reg = offsets.rows(Dim::reg()), lane = offsets.rows(Dim::lane()),
-                     warp = offsets.rows(Dim::warp());
-  if (bytes != 2 || reg.size() < 3 || lane.size() != 5 || reg[0] != 1 || lane[0] != 2 ||
-      lane[1] != 4)
-    return std::nullopt;
-  SmallVector<uint64_t, 16> rows(reg.drop_front(3));
-  rows.append({lane[2], lane[3], lane[4], reg[1], reg[2]});
-  llvm::append_range(rows, warp);
-  for (uint64_t row : rows)
-    if (row & 7)
-      return std::nullopt;
-  if (llvm::is_contained(lane, 0) || llvm::is_contained(warp, 0)) // copies
-    return std::nullopt;
-  return LinearLayout::fromRows(
-      {{Dim::reg(), 1 << (reg.size() - 3)}, {Dim::lane(), 32}, {Dim::warp(), 1 << warp.size()}},
-      offsets.outs(), rows);
-}
-
-/// By matrices only what no two threads hold.
-static layout::SharedWrite planOf(const LinearLayout &holders, const LinearLayout &image,
-                                  unsigned bytes, const Target &target) {
-  return layout::planWrite(holders, image, bytes,
-                           target.has(Feature::Stmatrix) && holders.isInjective());
-}
-
-Cost lowering::stageCost(const LinearLayout &holders, const LinearLayout &image, Type element,
-                         const Target &target) {
-  layout::SharedWrite plan = planOf(holders, image, std::max(getElementBytes(element), 1u), target);
-  return {double(plan.instructions), double(plan.wavefronts), tuningOf(target).exchangeCycles};
-}
-
-/// Of threads that hold copies, one writes.
-void Lowering::writeShared(const Registers &regs, const LinearLayout &offsets, Value base) {
-  unsigned bits = bitWidth(regs.front().getType()), bytes = std::max(bits / 8, 1u);
-  if (auto addresses = matrixAddresses(offsets, bytes);
-      addresses && in.target().has(Feature::Stmatrix)) {
-    Registers words = in.pack(regs, 32);
-    for (unsigned i = 0; i < words.size(); i += 4)
-      in.storeMatrix(exchangeAddress(*addresses, i / 4, base, bytes),
-                     ValueRange(words).slice(i, 4));
-    return;
-  }
-  auto inPlace =
-      LinearLayout::identity1D(offsets.outSize(Dim::offset()), Dim::offset(), Dim::offset());
-  if (auto plan = planOf(offsets, inPlace, bytes, in.target()); plan.matrices)
-    return storeBlockShared(regs, offsets, {inPlace, 0, 0}, &*plan.matrices, base);
-  layout::VectorAccess access =
-      layout::widestVector(offsets, Dim::offset(), llvm::Log2_32(16 / bytes));
-  Value writer = writerPredicate(offsets, 0);
-  for (int32_t first : access.firstRegisters) {
-    SmallVector<Value> group;
-    for (unsigned k = 0; k < (1u << access.log2()); ++k)
-      group.push_back(toMemory(regs[access.registerAt(first, k)]));
-    in.storeShared(exchangeAddress(offsets, first, base, bytes), group, writer);
-  }
-}
-
-LogicalResult Lowering::lowerStage(cta::StageOp op) {
+void StagedStores::lower(cta::StageOp op) {
   int64_t offset = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
-  writeShared(
-      get(op.getSrc()),
+  writeElements(
+      core, core.get(op.getSrc()),
       layout::offsetsOf(cta::getLayout(op.getSrc().getType()), op.getType().getLinearLayout()),
-      sharedBase(offset));
+      core.sharedBase(offset));
   if (!meetsLater(op)) {
     if (readersOfWritten(op) != OperandReaders::Threads)
       in.fenceProxyAsync();
     in.barrier();
   }
-  set(op.getResult(), {sharedAddress(offset)});
-  return success();
+  core.set(op.getResult(), {core.sharedAddress(offset)});
 }
 
-LogicalResult Lowering::lowerFill(cta::FillOp op) {
-  writeShared(get(op.getSrc()),
-              layout::offsetsOf(cta::getLayout(op.getSrc().getType()),
-                                op.getBuffer().getType().getLinearLayout()),
-              bufferBase(op.getBuffer()));
+void StagedStores::lower(cta::FillOp op) {
+  writeElements(core, core.get(op.getSrc()),
+                layout::offsetsOf(cta::getLayout(op.getSrc().getType()),
+                                  op.getBuffer().getType().getLinearLayout()),
+                core.bufferBase(op.getBuffer()));
   if (!meetsLater(op)) {
     in.fenceProxyAsync();
     in.barrier();
   }
-  return success();
 }
 
 /// Warpgroup w holds the rows of every 64-row block w, w + groups, ...: then
@@ -156,7 +88,8 @@ static StoreParts cutStore(const LinearLayout &offsets, unsigned parts) {
   return result;
 }
 
-bool Lowering::shareStaging(cta::TmaStoreOp a, cta::TmaStoreOp b) {
+/// Whether each warpgroup stages the same part of the area for both.
+static bool shareStaging(cta::TmaStoreOp a, cta::TmaStoreOp b) {
   return a.getValue().getType() == b.getValue().getType() && a.getLayout() == b.getLayout() &&
          a.getDims() == b.getDims() && mapAttr(a.getMap()).getBox() == mapAttr(b.getMap()).getBox();
 }
@@ -173,10 +106,15 @@ static bool isFirstStore(cta::TmaStoreOp op) {
   return first == op;
 }
 
-namespace tile::lowering {
+namespace {
 /// One store: its block is staged in parts, and copied from there box by box.
-struct StoreLowering {
-  Lowering &l;
+class StoreLowering {
+public:
+  StoreLowering(Core &core, cta::TmaStoreOp op, int parts);
+  void run(int parts);
+
+private:
+  Core &core;
   Instructions &in;
   OpBuilder &b;
   cta::TmaStoreOp op;
@@ -187,33 +125,31 @@ struct StoreLowering {
   StoreParts cut;
   int64_t partBytes;
 
-  StoreLowering(Lowering &l, cta::TmaStoreOp op, int parts);
-  void run(int parts);
   void sync();
   void waitForArea();
   void stage(int part, int64_t buffer);
   void copyBoxes(int part, int64_t buffer);
 };
-} // namespace tile::lowering
+} // namespace
 
-StoreLowering::StoreLowering(Lowering &l, cta::TmaStoreOp op, int parts)
-    : l(l), in(l.in), b(l.b), op(op), from(cta::getLayout(op.getValue().getType())),
+StoreLowering::StoreLowering(Core &core, cta::TmaStoreOp op, int parts)
+    : core(core), in(core.in), b(core.b), op(op), from(cta::getLayout(op.getValue().getType())),
       image(op.getLayout().getLayout()),
       bytes(getElementBytes(getElementType(op.getValue().getType()))),
-      groups(l.numThreads / kWarpgroupThreads) {
+      groups(core.numThreads / kWarpgroupThreads) {
   apart = op.getDims().front() == 1 && sharesRowsOut(from, groups) &&
-          l.mapAttr(op.getMap()).getBox()[1] == 64;
-  unsigned threads = apart ? kWarpgroupThreads : l.numThreads;
-  Value number = LLVM::AndOp::create(b, op.getLoc(), l.tid, in.i32(int32_t(threads - 1)));
+          mapAttr(op.getMap()).getBox()[1] == 64;
+  unsigned threads = apart ? kWarpgroupThreads : core.numThreads;
+  Value number = LLVM::AndOp::create(b, op.getLoc(), core.tid, in.i32(int32_t(threads - 1)));
   leads = LLVM::ICmpOp::create(b, op.getLoc(), LLVM::ICmpPredicate::eq, number, in.i32(0));
-  policy = l.policyOf(op);
+  policy = core.policyOf(op);
   cut = cutStore(layout::offsetsOf(from, image), unsigned(parts));
   partBytes = int64_t(cut.offsets.outSize(Dim::offset())) * bytes;
 }
 
 void StoreLowering::sync() {
   if (apart)
-    in.namedBarrier(l.plus(l.warpgroup(), kWarpgroupBarrier), kWarpgroupThreads);
+    in.namedBarrier(core.plus(core.warpgroup(), kWarpgroupBarrier), kWarpgroupThreads);
   else
     in.barrier();
 }
@@ -223,15 +159,15 @@ void StoreLowering::sync() {
 void StoreLowering::waitForArea() {
   bool mixed = false;
   op->getParentOfType<ModuleOp>().walk(
-      [&](cta::TmaStoreOp other) { mixed |= !l.shareStaging(op, other); });
+      [&](cta::TmaStoreOp other) { mixed |= !shareStaging(op, other); });
   if (isFirstStore(op) || (op->hasAttr(cta::kOwnPlaceAttr) && !op.getOrdered()))
     return;
   Value waits = leads;
   if (mixed && groups > 1) {
-    Value inGroup = LLVM::AndOp::create(b, op.getLoc(), l.tid, in.i32(kWarpgroupThreads - 1));
+    Value inGroup = LLVM::AndOp::create(b, op.getLoc(), core.tid, in.i32(kWarpgroupThreads - 1));
     waits = LLVM::ICmpOp::create(b, op.getLoc(), LLVM::ICmpPredicate::eq, inGroup, in.i32(0));
   }
-  l.emitIf(waits, [&] {
+  core.emitIf(waits, [&] {
     if (op.getOrdered())
       in.bulkWait();
     else
@@ -245,39 +181,39 @@ void StoreLowering::waitForArea() {
 
 void StoreLowering::stage(int part, int64_t buffer) {
   Registers regs;
-  for (auto [reg, its] : llvm::zip_equal(l.get(op.getValue()), cut.parts))
+  for (auto [reg, its] : llvm::zip_equal(core.get(op.getValue()), cut.parts))
     if (its == part)
       regs.push_back(reg);
-  l.writeShared(regs, cut.offsets, l.sharedBase(buffer));
+  writeElements(core, regs, cut.offsets, core.sharedBase(buffer));
   in.fenceProxyAsync();
   if (part > 0) // so that the next part may overwrite the one before
-    l.emitIf(leads, [&] { in.bulkWaitRead(); });
+    core.emitIf(leads, [&] { in.bulkWaitRead(); });
   sync();
 }
 
 /// By one thread.
 void StoreLowering::copyBoxes(int part, int64_t buffer) {
   Location loc = op.getLoc();
-  Value source = l.sharedAddress(buffer);
-  Value descriptor = in.tensorMapAddress(l.getScalar(op.getMap()));
+  Value source = core.sharedAddress(buffer);
+  Value descriptor = in.tensorMapAddress(core.getScalar(op.getMap()));
   SmallVector<Value> starts;
   for (Value start : op.getStarts())
-    starts.push_back(l.getScalar(start));
+    starts.push_back(core.getScalar(start));
   if (apart) { // this warpgroup's rows
-    Value row = LLVM::ShlOp::create(b, loc, l.warpgroup(), in.i32(6));
+    Value row = LLVM::ShlOp::create(b, loc, core.warpgroup(), in.i32(6));
     int64_t rowBytes = layout::swizzleSpan(int64_t(image.outSize(Dim::dim(1))) * bytes);
     Value skip = LLVM::MulOp::create(b, loc, row, in.i32(int32_t(rowBytes)));
     source = LLVM::AddOp::create(b, loc, source, skip);
     starts[1] = LLVM::AddOp::create(b, loc, starts[1], row);
   }
-  cta::MapAttr map = l.mapAttr(op.getMap());
-  l.forEachBox(map, image, bytes, op.getDims(), [&](ArrayRef<int64_t> at, int64_t offset) {
+  cta::MapAttr map = mapAttr(op.getMap());
+  forEachBox(map, image, bytes, op.getDims(), [&](ArrayRef<int64_t> at, int64_t offset) {
     if ((apart && at[1] / 64 % groups != 0) || offset / partBytes != part)
       return;
     SmallVector<Value> coordinates;
     for (auto [start, more] : llvm::zip(starts, at))
-      coordinates.push_back(l.plus(start, more));
-    in.tmaStore(l.plus(source, offset % partBytes), descriptor, coordinates, policy);
+      coordinates.push_back(core.plus(start, more));
+    in.tmaStore(core.plus(source, offset % partBytes), descriptor, coordinates, policy);
   });
   in.bulkCommit();
 }
@@ -288,14 +224,18 @@ void StoreLowering::run(int parts) {
   for (int part = 0; part < parts; ++part) {
     int64_t buffer = area + part % 2 * partBytes; // parts take turns in two
     stage(part, buffer);
-    l.emitIf(leads, [&] { copyBoxes(part, buffer); });
+    core.emitIf(leads, [&] { copyBoxes(part, buffer); });
   }
 }
 
-LogicalResult Lowering::lowerTmaStore(cta::TmaStoreOp op) {
+void StagedStores::lower(cta::TmaStoreOp op) {
   auto partsAttr = op->getAttrOfType<IntegerAttr>(cta::kStorePartsAttr);
   int parts = partsAttr ? int(partsAttr.getInt()) : 1;
-  StoreLowering(*this, op, parts).run(parts);
-  storesByTma = true;
-  return success();
+  StoreLowering(core, op, parts).run(parts);
+  areCopied = true;
+}
+
+void StagedStores::finish() {
+  if (areCopied) // shared memory must outlive the copies from it
+    in.bulkWaitRead();
 }
