@@ -15,11 +15,14 @@ using Kind = PyValue::Kind;
 CallArgs host::withConfig(const PyValue &config) {
   CallArgs out;
   const std::vector<PyValue> &fields = config.asTuple().elements;
-  for (auto &[name, value] : fields[0].asDict().items)
-    out.keywords.emplace_back(eval::str(name), value);
   const char *options[] = {"num_warps", "num_stages", "num_ctas", "maxnreg"};
   for (size_t i = 0; i < std::size(options); ++i)
-    out.keywords.emplace_back(options[i], fields[i + 1]);
+    if (!fields[i + 1].isNone())
+      out.keywords.emplace_back(options[i], fields[i + 1]);
+  // Options overwrite what the dict says of them, as in Triton: all but `maxnreg` have a default.
+  for (auto &[name, value] : fields[0].asDict().items)
+    if (!out.keyword(eval::str(name)))
+      out.keywords.emplace_back(eval::str(name), value);
   return out;
 }
 

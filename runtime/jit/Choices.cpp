@@ -29,13 +29,30 @@ std::vector<std::string> Choices::parameters() const {
 /// The fields of a `triton.Config` after its constexprs.
 enum ConfigField { Kwargs, NumWarps, NumStages, NumCtas, MaxRegisters, PreHook };
 
-static ErrorPtr readConfiguration(const PyValue &value, Configuration &out) {
+/// The options of a launch that a configuration sets, by default if not by name. Triton overwrites
+/// with them what its dict says of them, and a parameter of that name is the option.
+static constexpr std::pair<const char *, ConfigField> kOptionFields[] = {
+    {"num_warps", NumWarps}, {"num_stages", NumStages}, {"num_ctas", NumCtas}};
+
+static bool isOption(llvm::StringRef name) {
+  return llvm::any_of(kOptionFields, [&](auto &option) { return name == option.first; });
+}
+
+static ErrorPtr readConfiguration(const eval::FunctionObject &kernel, const PyValue &value,
+                                  Configuration &out) {
   if (eval::typeName(value) != "triton.Config")
     return fail(formatted("`triton.autotune` needs a list of `triton.Config`, got `{}`",
                           eval::typeName(value)));
   llvm::ArrayRef<PyValue> fields = value.asTuple().elements;
   out.value = value;
+  const PyValue *registers = &fields[MaxRegisters];
   for (auto &[name, constant] : fields[Kwargs].asDict().items) {
+    if (isOption(eval::str(name)))
+      continue;
+    if (eval::str(name) == "maxnreg" && registers->isNone()) {
+      registers = &constant;
+      continue;
+    }
     std::optional<std::string> text = eval::constantText(constant);
     if (!text)
       return fail(
@@ -49,11 +66,16 @@ static ErrorPtr readConfiguration(const PyValue &value, Configuration &out) {
   out.tune.numWarps = int(fields[NumWarps].toInt64().value_or(kDefaultWarps));
   out.tune.numStages = int(fields[NumStages].toInt64().value_or(0)); // "auto"
   out.tune.numCtas = int(fields[NumCtas].toInt64().value_or(1));
-  out.tune.maxRegisters = int(fields[MaxRegisters].toInt64().value_or(0));
+  out.tune.maxRegisters = int(registers->toInt64().value_or(0));
+  for (auto [name, field] : kOptionFields)
+    if (llvm::any_of(kernel.params(), [&](auto &param) { return param.name == name; }))
+      if (std::optional<std::string> text = eval::constantText(fields[field]))
+        out.tune.constexprs.emplace_back(name, std::move(*text));
   return nullptr;
 }
 
-static ErrorPtr readAutotune(const CallArgs &given, Choices &out) {
+static ErrorPtr readAutotune(const eval::FunctionObject &kernel, const CallArgs &given,
+                             Choices &out) {
   static const char *const order[] = {"configs",       "key",           "prune_configs_by",
                                       "reset_to_zero", "restore_value", "pre_hook",
                                       "post_hook"};
@@ -72,7 +94,7 @@ static ErrorPtr readAutotune(const CallArgs &given, Choices &out) {
                           eval::repr(configs)));
   for (const PyValue &value : out.isAuto ? llvm::ArrayRef<PyValue>() : configs.elements()) {
     Configuration configuration;
-    if (ErrorPtr error = readConfiguration(value, configuration))
+    if (ErrorPtr error = readConfiguration(kernel, value, configuration))
       return error;
     if (!value.asTuple().elements[PreHook].isNone())
       out.whyNotTimed = "a configuration has a `pre_hook`";
@@ -106,7 +128,7 @@ static ErrorPtr listAutomatically(eval::Evaluator &evaluator, const eval::Functi
     return llvm::any_of(given, isIt) || llvm::any_of(out.heuristics, isIt);
   };
   for (const PyValue &value : eval::autoConfigs(evaluator, kernel, isGiven))
-    if (ErrorPtr error = readConfiguration(value, out.configurations.emplace_back()))
+    if (ErrorPtr error = readConfiguration(kernel, value, out.configurations.emplace_back()))
       return error;
   out.isTuned = true;
   return nullptr;
@@ -128,7 +150,7 @@ ErrorPtr jit::readChoices(eval::Evaluator &evaluator, const eval::FunctionObject
       if (out.isTuned || out.isAuto)
         return place(
             eval::unsupported(formatted("`{}` has two `@triton.autotune`", kernel.name())));
-      if (ErrorPtr error = readAutotune(arguments, out))
+      if (ErrorPtr error = readAutotune(kernel, arguments, out))
         return place(std::move(error));
       out.isTuned = !out.configurations.empty();
       continue;
