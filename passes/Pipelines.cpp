@@ -47,6 +47,8 @@ static void addBlockSteps(OpPassManager &pm) {
   pm.addPass(createCutBlocksPass());
   // Before operands are changed: what is loaded for them is what the author wrote.
   pm.addPass(createLoadOncePass());
+  // Before products are taken apart: these need not be.
+  pm.addPass(createNarrowDotsPass());
   // Before layouts: operands that are widened or split move while they are narrow.
   pm.addPass(createDecomposeDotsPass());
   // Before layouts: what the tensor cores read has its own place.

@@ -239,6 +239,29 @@ def JoinLoopsPass : TilePass<"tile-join-loops", "::mlir::ModuleOp"> {
   let counts = [Count<"loopsJoined", "loops whose turns run with those of an earlier one">];
 }
 
+def NarrowDotsPass : TilePass<"tile-narrow-dots", "::mlir::ModuleOp"> {
+  let summary = "products of widened operands are products of the narrow ones";
+  let description = [{
+    - **Needs**: the tile dialect, before layouts; the module's target.
+    - **Guarantees**: a product of f32 blocks, read with less than all of their bits or as sums of
+      parts, all elements of which were floats of 16 bits of one kind, or of 8, or are constants
+      that such floats hold, is the product of these: through selects, changes of shape and of
+      sign in between. Each product of two of them is exact in f32, as it is of the wide ones.
+    - **Never**: narrows what was computed in f32, nor products that are asked for as `ieee`, which
+      matrix instructions do not add up.
+
+    ```
+      %x = arith.extf %a : f16 to f32                       %d = tile.dot %a, %b, %c
+      %y = arith.extf %b : f16 to f32                   =>
+      %d = tile.dot %x, %y, %c precision = tf32
+    ```
+    Half of the registers and of the shared memory, twice the rate; and what is loaded for the
+    product can be copied to where it is multiplied.
+  }];
+  let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect"];
+  let counts = [Count<"productsNarrowed", "products of what their operands were widened from">];
+}
+
 def DecomposeDotsPass : TilePass<"tile-decompose-dots", "::mlir::ModuleOp"> {
   let summary = "products in terms of what the hardware multiplies";
   let description = [{
