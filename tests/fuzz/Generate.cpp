@@ -227,6 +227,7 @@ void Generator::statement() {
                                        {5, &Generator::anyProduct},
                                        {4, &Generator::normalizedRow},
                                        {3, &Generator::sumOfRows},
+                                       {3, &Generator::secondSweep},
                                        {1, &Generator::wideProduct},
                                        {5, &Generator::rankedDescriptor},
                                        {3, &Generator::rowsOfDescriptor},

@@ -4,6 +4,8 @@
 using namespace tile;
 using namespace tile::fuzz;
 
+static std::string text(int64_t value) { return std::to_string(value); }
+
 int Generator::factor(Element element, std::vector<int64_t> shape, double most) {
   return pick(
       [&](const Type &t) {
@@ -29,7 +31,9 @@ int Generator::productOf(int a, int b, double length) {
 
 void Generator::anyProduct() {
   Element element = oneOf({Element::F16, Element::BF16, Element::F32, Element::F64, Element::I8});
-  switch (below(4)) {
+  switch (below(5)) {
+  case 3:
+    return widenedProduct();
   case 0: { // smaller than any instruction
     int64_t m = int64_t(1) << below(4), n = int64_t(1) << below(4), k = int64_t(1) << below(5);
     if (isOdd)
@@ -57,6 +61,44 @@ void Generator::anyProduct() {
   default:
     scaledProduct();
   }
+}
+
+/// Of two blocks that are converted to f32 first, and changed as their type allows.
+void Generator::widenedProduct() {
+  auto kind = [&] {
+    return oneOf({Element::F16, Element::F16, Element::BF16, Element::F8E5, Element::F8E4});
+  };
+  int64_t m = oneOf({16, 32, 64}), n = oneOf({16, 32}), k = oneOf({16, 32, 64});
+  bool turned = chance(40);
+  std::vector<int64_t> right{k, n};
+  if (turned)
+    std::swap(right[0], right[1]);
+  int a = factor(kind(), {m, k}, 3), b = factor(kind(), right, 3);
+  auto changed = [&](std::string v) {
+    v += ".to(tl.float32)";
+    switch (below(4)) {
+    case 0:
+      return "tl.where(tl.arange(0, " + text(k) + ")" +
+             (v[1] == '0' ? "[None, :]"
+              : turned    ? "[None, :]"
+                          : "[:, None]") +
+             " % 3 == 1, " + oneOf<std::string>({"0.0", "-1.5", "3.25"}) + ", " + v + ")";
+    case 1:
+      return "(-" + v + ")";
+    default:
+      return v;
+    }
+  };
+  std::string x = changed("{0}"), y = changed("{1}");
+  if (turned)
+    y = "tl.trans(" + y + ")";
+  double most = std::max(typeOf(a).bound, 3.25) * std::max(typeOf(b).bound, 3.25) * double(k) * 16;
+  add(bounded({Element::F32, {m, n}, 0}, most),
+      "{r} = tl.dot(" + x + ", " + y +
+          oneOf<std::string>(
+              {"", "", ", input_precision=\"tf32x3\"", ", input_precision=\"ieee\""}) +
+          ")",
+      {a, b});
 }
 
 /// Scales are 1 and 2, and sums stay whole.

@@ -42,6 +42,41 @@ void Generator::sumOfRows() {
   add(bounded(row, isReal ? 7.0 * double(turns) : 0), code, operands);
 }
 
+/// Rows that are gone over twice or three times in pieces: summed up, then written, perhaps where
+/// they were read, or one place further on, where the order of turns tells.
+void Generator::secondSweep() {
+  Element element = oneOf({Element::I32, Element::F32, Element::I16, Element::F16});
+  bool real = isFloat(element);
+  int64_t block = oneOf({16, 64, 128}), rows = oneOf({1, 1, 2, 4}), length = between(1, 5 * block);
+  Type held{real ? Element::F32 : Element::I32, {rows, length}, real ? 7.0 : 0};
+  std::vector<int> operands{buffer({element, {rows, length}, real ? 7.0 : 0})};
+  std::string n = number(length, operands), b = text(block),
+              wide = ").to(tl." + std::string(spelling(held.element)) + ")",
+              stages = oneOf({"", ", num_stages=2"});
+  bool counts = chance(40), inPlace = chance(40);
+  int64_t shift = chance(25) ? oneOf({1, 3}) : 0;
+  std::string loop =
+      counts ? "for k{r} in tl.range(0, tl.cdiv(" + n + ", " + b + ")" + stages +
+                   "):\n    i{r} = k{r} * " + b + " + j{r}\n"
+             : "for k{r} in tl.range(0, " + n + ", " + b + stages + "):\n    i{r} = k{r} + j{r}\n";
+  std::string at = " + pid * " + text(rows * length) + " + q{r} * " +
+                   (chance(50) ? n : text(length)) + " + i{r}",
+              mask = ", mask=i{r} < " + n, first = inPlace ? "{r}" : "{0}";
+  std::string further = shift ? " + " + text(shift) : "",
+              barrier = shift && inPlace ? "    tl.debug_barrier()\n" : "";
+  std::string code = "j{r} = tl.arange(0, " + b + ")[None, :]\nq{r} = tl.arange(0, " + text(rows) +
+                     ")[:, None]\ns{r} = tl.zeros((" + text(rows) + ", " + b + "), tl." +
+                     spelling(held.element) + ")\n" + loop + "    s{r} += tl.load(" + first + at +
+                     mask + ", other=0" + wide + "\nt{r} = tl.sum(s{r}, 1)[:, None]\n" + loop +
+                     "    v{r} = tl.load(" + first + at + mask + ", other=0" + wide + "\n" +
+                     barrier + "    tl.store({r}" + at + further + ", v{r} + t{r}, mask=i{r}" +
+                     further + " < " + n + ")\n" + barrier + (shift ? "tl.debug_barrier()\n" : "");
+  if (chance(40))
+    code += loop + "    w{r} = tl.load({r}" + at + mask + ", other=0)\n    tl.store({r}" + at +
+            ", w{r} * 2" + mask + ")\n";
+  effect(bounded(held, 0), code, operands);
+}
+
 /// Columns that become several products.
 void Generator::wideProduct() {
   Element element = oneOf({Element::F16, Element::BF16});

@@ -109,11 +109,13 @@ private:
   int factor(Element element, std::vector<int64_t> shape, double most);
   int productOf(int a, int b, double length);
   void anyProduct();
+  void widenedProduct();
   void scaledProduct();
 
   // Rows and wide products (GenerateRows.cpp).
   void normalizedRow();
   void sumOfRows();
+  void secondSweep();
   void wideProduct();
 
   // Shared words, strides, networks (GenerateStrides.cpp).
