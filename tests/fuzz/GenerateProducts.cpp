@@ -82,7 +82,7 @@ void Generator::widenedProduct() {
              (v[1] == '0' ? "[None, :]"
               : turned    ? "[None, :]"
                           : "[:, None]") +
-             " % 3 == 1, " + oneOf<std::string>({"0.0", "-1.5", "3.25"}) + ", " + v + ")";
+             " % 3 == 1, " + oneOf<std::string>({"0.0", "-1.0", "3.0"}) + ", " + v + ")";
     case 1:
       return "(-" + v + ")";
     default:
@@ -92,7 +92,7 @@ void Generator::widenedProduct() {
   std::string x = changed("{0}"), y = changed("{1}");
   if (turned)
     y = "tl.trans(" + y + ")";
-  double most = std::max(typeOf(a).bound, 3.25) * std::max(typeOf(b).bound, 3.25) * double(k) * 16;
+  double most = std::max(typeOf(a).bound, 3.0) * std::max(typeOf(b).bound, 3.0) * double(k);
   add(bounded({Element::F32, {m, n}, 0}, most),
       "{r} = tl.dot(" + x + ", " + y +
           oneOf<std::string>(
