@@ -74,7 +74,7 @@ void Generator::secondSweep() {
   if (chance(40))
     code += loop + "    w{r} = tl.load({r}" + at + mask + ", other=0)\n    tl.store({r}" + at +
             ", w{r} * 2" + mask + ")\n";
-  effect(bounded(held, 0), code, operands);
+  effect(held, code, operands); // begins with whole numbers
 }
 
 /// Columns that become several products.
