@@ -70,17 +70,19 @@ static bool isAmiss(const Function &kernel, int threads, const tile::Target &tar
 }
 
 /// Whether `kernel` is straight code of so many threads that a second program has room only with
-/// few registers, and can do with them though it would take some more: a program alone leaves its
-/// multiprocessor idle while it begins, waits at a barrier, and ends. Straight code needs less than
-/// is counted: addresses are computed anew.
+/// few registers, and can do with them though in some order it would take more: a program alone
+/// leaves its multiprocessor idle while it begins, waits for what it loads, and ends. Straight code
+/// needs less than is counted, since addresses are computed anew; loads go behind uses of others.
 static bool makesRoomForAnother(const Function &kernel, int threads, const tile::Target &target,
                                 int sharedBytes) {
   if (kernel.size() > 1 || 2 * threads != target.multiprocessor.threads ||
       tile::occupancyOf(target.multiprocessor, threads, 0, sharedBytes).programs < 2)
     return false;
   double left = double(mostRegistersOfThread(target, 2 * threads));
-  int needed = fewestRegisters(kernel);
-  return needed > left && needed <= tuningOf(target).boundStraightRegisters * left;
+  auto [fewest, most] = std::minmax({estimateRegisters(kernel, Loads::AsWritten),
+                                     estimateRegisters(kernel, Loads::InPlace),
+                                     estimateRegisters(kernel, Loads::Late)});
+  return most > left && fewest <= tuningOf(target).boundStraightRegisters * left;
 }
 
 /// Whether a program of `kernel` would have its multiprocessor alone for its registers, but could

@@ -94,6 +94,9 @@ void tile::buildCtaSteps(OpPassManager &pm) {
   // Behind the copies, which waits of threads for each other would not be hidden by; before
   // products are moved, with what is done to their sums.
   pm.addPass(createDeferReductionsPass());
+  // Behind it: what loops take up is one reduction already. Before loads are put together, of which
+  // those stand apart that other threads are waited for between.
+  pm.addPass(createJoinReductionsPass());
   pm.addPass(createOverlapDotsPass());
   // After sharing: what this pass computes twice must stay twice.
   pm.addPass(createNarrowLiveRangesPass());

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
@@ -70,8 +71,25 @@ bool isIndexArithmetic(Value v, unsigned &budget) {
   return llvm::all_of(def->getOperands(), [&](Value o) { return isIndexArithmetic(o, budget); });
 }
 
-/// What an op counts for in a chain: a division is a dozen instructions.
-unsigned costOf(Operation *op) { return isa<arith::DivFOp, arith::RemFOp>(op) ? 4 : 1; }
+/// What a function of the device library counts for: the shortest, such as a hyperbolic tangent or
+/// a logarithm, are a dozen instructions and more.
+constexpr int64_t kLibraryFunction = 12;
+
+/// Whether `op` is a function that is no instruction of the hardware, or two.
+bool isLibraryFunction(Operation *op) {
+  return isa<math::MathDialect>(op->getDialect()) &&
+         !isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::FloorOp, math::TruncOp,
+              math::RoundEvenOp, math::CopySignOp, math::FmaOp, math::CtPopOp,
+              math::CountLeadingZerosOp, math::Exp2Op, math::ExpOp, math::SqrtOp, math::RsqrtOp>(
+             op);
+}
+
+/// What an op counts for in a chain: a division is several instructions.
+int64_t costOf(Operation *op) {
+  if (isLibraryFunction(op))
+    return kLibraryFunction;
+  return isa<arith::DivFOp, arith::RemFOp>(op) ? 4 : 1;
+}
 
 /// Follows elementwise ops up to packed roots. Fails at anything that is
 /// neither a root, a small operand (splat, constant, scalar), nor cheap.

@@ -6,7 +6,7 @@
 // of the lanes that share the axis. Where `i` is no index of the axis, whoever is asked has zero.
 //
 //===----------------------------------------------------------------------===//
-#include "mlir/IR/Matchers.h"
+#include "passes/facts/PickedElement.h"
 #include "passes/lowering/ReduceLowering.h"
 
 using namespace mlir;
@@ -14,57 +14,6 @@ using namespace tile;
 using namespace tile::lowering;
 using layout::Dim;
 using layout::LinearLayout;
-
-namespace {
-/// The only index of an axis at which a mask may hold: a number, if there is one, and `offset`.
-struct OnlyIndex {
-  Value number;
-  int64_t offset;
-};
-} // namespace
-
-/// `v`, counted one by one along its only axis: where it starts.
-static std::optional<int64_t> startOfRange(Value v) {
-  Operation *op = v.getDefiningOp();
-  while (op && isa<arith::ExtSIOp, cta::ConvertLayoutOp>(op))
-    op = op->getOperand(0).getDefiningOp();
-  auto range = dyn_cast_or_null<MakeRangeOp>(op);
-  return range ? std::optional<int64_t>(range.getStart()) : std::nullopt;
-}
-
-static std::optional<OnlyIndex> onlyIndex(Value mask, unsigned axis) {
-  Operation *op = mask.getDefiningOp();
-  if (!op)
-    return std::nullopt;
-  if (isa<arith::AndIOp>(op)) {
-    std::optional<OnlyIndex> left = onlyIndex(op->getOperand(0), axis);
-    return left ? left : onlyIndex(op->getOperand(1), axis);
-  }
-  if (isa<cta::ConvertLayoutOp>(op))
-    return onlyIndex(op->getOperand(0), axis);
-  if (isa<BroadcastOp>(op)) {
-    bool isRepeated = cast<RankedTensorType>(op->getOperand(0).getType()).getDimSize(axis) == 1;
-    return isRepeated ? std::nullopt : onlyIndex(op->getOperand(0), axis);
-  }
-  if (auto expand = dyn_cast<ExpandDimsOp>(op)) {
-    unsigned added = unsigned(expand.getAxis());
-    return added == axis ? std::nullopt : onlyIndex(expand.getSrc(), axis - (added < axis));
-  }
-  auto compare = dyn_cast<arith::CmpIOp>(op);
-  if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq ||
-      cast<RankedTensorType>(mask.getType()).getRank() != 1)
-    return std::nullopt;
-  for (auto [range, other] : {std::pair(compare.getLhs(), compare.getRhs()),
-                              std::pair(compare.getRhs(), compare.getLhs())})
-    if (std::optional<int64_t> start = startOfRange(range)) {
-      APInt constant;
-      if (matchPattern(other, m_ConstantInt(&constant)))
-        return OnlyIndex{{}, constant.getSExtValue() - *start};
-      if (auto splat = other.getDefiningOp<SplatOp>())
-        return OnlyIndex{splat.getSrc(), -*start};
-    }
-  return std::nullopt;
-}
 
 /// Whether each lane bit of `mask` is a bit of the index along `axis`, and nothing else has a part
 /// in these.
@@ -85,15 +34,9 @@ static bool areBitsOfIndex(const LinearLayout &layout, unsigned mask, unsigned a
 }
 
 FailureOr<bool> ReduceLowering::pickLane(unsigned mask) {
-  if (llvm::popcount(mask) < 2 || op.getSrcs().size() != 1 || !isOneCommutativeOperation() ||
-      !isa<arith::AddFOp, arith::AddIOp>(op.getCombineBlock().front()))
+  if (llvm::popcount(mask) < 2 || !isOneCommutativeOperation())
     return false;
-  auto chosen = op.getSrcs()[0].getDefiningOp<arith::SelectOp>();
-  bool isZeroElse = chosen && (matchPattern(chosen.getFalseValue(), m_PosZeroFloat()) ||
-                               matchPattern(chosen.getFalseValue(), m_Zero()));
-  if (!isZeroElse || !isa<RankedTensorType>(chosen.getCondition().getType()))
-    return false;
-  std::optional<OnlyIndex> only = onlyIndex(chosen.getCondition(), axis);
+  std::optional<OnlyIndex> only = pickedIndex(op);
   if (!only || !areBitsOfIndex(layout, mask, axis))
     return false;
   // 1. The lane that has it, of those that differ in the bits of the mask only.

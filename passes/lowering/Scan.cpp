@@ -6,7 +6,8 @@
 // 2. Segment totals are scanned over the lanes by shuffles.
 // 3. Totals of (repeat, warp) go through scratch memory; every thread folds
 //    those before its own. Without warps along the axis no memory is needed.
-// 4. What comes before a segment is combined into its elements.
+// 4. What comes before a segment is combined into its elements. A segment of one element is scanned
+//    over the lanes itself.
 //
 // A reverse scan is the same with all positions mirrored.
 //
@@ -127,8 +128,9 @@ struct ScanLowering {
     return out;
   }
 
-  /// Inclusive scan of `total` over lanes; returns what comes before this lane.
-  FailureOr<Carry> scanLanes(Registers &total) {
+  /// Inclusive scan over lanes of `total`, that of the segment that begins with `first`. Becomes
+  /// that of all where all lanes need it. Returns what comes before this lane.
+  FailureOr<Carry> scanLanes(Registers &total, Registers &first) {
     Carry carry;
     if (!s.laneBits)
       return carry;
@@ -143,13 +145,19 @@ struct ScanLowering {
         return failure();
       total = select(isBehind, *c, total);
     }
-    int32_t one = 1 << s.firstLaneBit;
-    Value before =
-        LLVM::AddOp::create(core.b, loc(), core.lane(), core.in.i32(reverse ? one : -one));
-    carry.value = shuffle(total, before);
-    carry.valid = compare(LLVM::ICmpPredicate::ne, index, 0);
-    carry.any = true;
-    // The last lane holds the total of all.
+    if (segment == 1) {
+      first = total;
+    } else {
+      int32_t one = 1 << s.firstLaneBit;
+      Value before =
+          LLVM::AddOp::create(core.b, loc(), core.lane(), core.in.i32(reverse ? one : -one));
+      carry.value = shuffle(total, before);
+      carry.valid = compare(LLVM::ICmpPredicate::ne, index, 0);
+      carry.any = true;
+    }
+    // The last lane holds the total of all. Warps have it from there.
+    if (s.warpBits || repeats == 1)
+      return carry;
     unsigned mask = lanesOfAxis();
     Value last =
         reverse ? LLVM::AndOp::create(core.b, loc(), core.lane(), core.in.i32(~mask)).getResult()
@@ -209,6 +217,16 @@ struct ScanLowering {
       mine.valid = compare(LLVM::ICmpPredicate::ne, warp, 0);
   }
 
+  /// Of the lanes of the axis the last, in scan order, and of copies one: who has the total of a
+  /// warp.
+  Value hasTotal() {
+    int32_t lanes = int32_t(lanesOfAxis()), mask = lanes | core.copyBits(layout);
+    if (!mask)
+      return {};
+    Value bits = LLVM::AndOp::create(core.b, loc(), core.tid, core.in.i32(mask));
+    return compare(LLVM::ICmpPredicate::eq, bits, reverse ? 0 : lanes);
+  }
+
   LogicalResult run();
   /// Where warp `w` leaves the total of a line (`slot`) and a repeat.
   Value totalAddress(Value base, Value src, Value slot, unsigned repeat, Value w);
@@ -233,7 +251,7 @@ LogicalResult ScanLowering::acrossWarps(SmallVector<SmallVector<Registers>> &tot
   Value warp = core.gatherBits(core.warp(), s.warpMask);
   if (reverse)
     warp = flip(warp, s.warpBits);
-  Value writer = core.writerPredicate(layout, lanesOfAxis());
+  Value writer = hasTotal();
   SmallVector<Value> bases;
   int64_t offset = scratch.getInt();
   for (Value src : op.getSrcs()) {
@@ -296,7 +314,7 @@ LogicalResult ScanLowering::run() {
   for (unsigned line = 0; line < lines.size(); ++line)
     for (unsigned h = 0; h < repeats; ++h) {
       Registers total = values[line][h * segment + segment - 1];
-      FailureOr<Carry> carry = scanLanes(total);
+      FailureOr<Carry> carry = scanLanes(total, values[line][h * segment]);
       if (failed(carry))
         return failure();
       laneCarries[line].push_back(*carry);

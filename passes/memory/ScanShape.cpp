@@ -79,7 +79,8 @@ Cost lowering::scanCost(ScanOp op, const LinearLayout &layout) {
   // 1. Each segment; the first element is there.
   cost.instructions += (registers - parts) * combine;
   cost.cycles += (segment - 1) * combine * tuning.resultCycles;
-  // 2. Lanes: a shuffle, a combination and a select a step; the carry and the total.
+  // 2. Lanes: a shuffle, a combination and a select a step; the carry and the total. That segments
+  // of one element have no carry is not counted: what wins by it takes more instructions.
   if (s.laneBits) {
     cost.instructions += parts * (s.laneBits * (combine + 2 * values) + 2 * values);
     cost.wavefronts += parts * (s.laneBits + 2) * values;

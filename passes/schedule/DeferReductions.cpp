@@ -7,13 +7,11 @@
 #include "ir/layout/Builders.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
-#include "passes/facts/Registers.h"
 #include "passes/schedule/CarriedSums.h"
-#include "passes/schedule/PartialReductions.h"
 #include "passes/schedule/RareRescaling.h"
+#include "passes/schedule/ReductionTerms.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/DebugLog.h"
@@ -53,17 +51,6 @@ static TypedAttr identityOf(Operation *op, Type element) {
       .Default([](Operation *) { return TypedAttr(); });
 }
 
-/// The one operation that combines two elements; null if there are others.
-static Operation *combinerOf(ReduceOp reduce) {
-  Block &block = reduce.getCombineBlock();
-  Operation &op = block.front();
-  bool isAlone = op.getNextNode() == block.getTerminator() && op.getNumOperands() == 2 &&
-                 op.getOperand(0) == block.getArgument(0) &&
-                 op.getOperand(1) == block.getArgument(1) &&
-                 block.getTerminator()->getOperand(0) == op.getResult(0);
-  return isAlone ? &op : nullptr;
-}
-
 namespace {
 
 /// A variable of a loop that only takes up the results of reductions.
@@ -77,14 +64,12 @@ private:
   /// What a turn does with the variable: takes up a reduction's result, or scales a sum.
   struct Step {
     Operation *op = nullptr;
-    Value factor;                    ///< null: takes up
-    ReduceOp reduce;                 ///< what it takes up
-    SmallVector<Operation *> behind; ///< what is made of that before
+    Value factor;       ///< null: takes up
+    ReductionTerm term; ///< what it takes up
   };
-  bool findTerm(Step &step, Value value);
-  bool agree(const Step &a, const Step &b) const;
+  bool findTerm(Step &step, Value value) const;
   /// Whether what the variable starts with is of the type of results of reductions.
-  bool startsWithInit() const { return first.behind.empty(); }
+  bool startsWithInit() const { return first.term.behind.empty(); }
   Value start(OpBuilder &b);
 
   scf::ForOp loop;
@@ -98,33 +83,12 @@ private:
 } // namespace
 
 /// The reduction that `value`, which `step` takes up, comes from.
-bool RunningResult::findTerm(Step &step, Value value) {
-  for (;;) {
-    Operation *op = value.getDefiningOp();
-    if (!op || op->getBlock() != loop.getBody() || !value.hasOneUse())
-      return false;
-    if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      Operation *combiner = reduce.getNumInputs() == 1 ? combinerOf(reduce) : nullptr;
-      step.reduce = reduce;
-      return combiner && combiner->getName() == step.op->getName() &&
-             identityOf(combiner, getElementTypeOrSelf(value.getType()));
-    }
-    if (!isa<cta::ConvertLayoutOp, ExpandDimsOp, ReshapeOp>(op))
-      return false;
-    step.behind.insert(step.behind.begin(), op);
-    value = op->getOperand(0);
-  }
-}
-
-/// Whether the results of `a` and `b` can be finished as one.
-bool RunningResult::agree(const Step &a, const Step &b) const {
-  auto isLike = [](Operation *x, Operation *y) {
-    return x->getName() == y->getName() && x->getAttrs() == y->getAttrs() &&
-           x->getResultTypes() == y->getResultTypes();
-  };
-  ReduceOp one = a.reduce, other = b.reduce;
-  return one.getInputType() == other.getInputType() && one.getAxis() == other.getAxis() &&
-         a.op->getName() == b.op->getName() && llvm::equal(a.behind, b.behind, isLike);
+bool RunningResult::findTerm(Step &step, Value value) const {
+  std::optional<ReductionTerm> term = ReductionTerm::of(value, step.op);
+  if (!term || !identityOf(step.op, getElementTypeOrSelf(value.getType())))
+    return false;
+  step.term = std::move(*term);
+  return !first.op || (first.op->getName() == step.op->getName() && first.term.isLike(step.term));
 }
 
 bool RunningResult::match() {
@@ -147,7 +111,7 @@ bool RunningResult::match() {
     Value other = step.op->getOperand(1 - use.getOperandNumber());
     if (isa<arith::MulFOp>(step.op))
       step.factor = other;
-    else if (!findTerm(step, other) || (first.op && !agree(first, step)))
+    else if (!findTerm(step, other))
       return false;
     else if (!first.op)
       first = step;
@@ -155,14 +119,11 @@ bool RunningResult::match() {
     steps.push_back(std::move(step));
     value = steps.back().op->getResult(0);
   }
-  if (!first.op || (isScaled && (!isa<arith::AddFOp>(first.op) || !first.behind.empty())))
+  if (!first.op || (isScaled && (!isa<arith::AddFOp>(first.op) || !startsWithInit())))
     return false;
-  partial = PartialReduction::of(first.reduce);
   // Each thread holds its part of every result: as a rule no more than of the results themselves.
-  Type type = loop.getRegionIterArg(number).getType();
-  int64_t now = isa<RankedTensorType>(type) ? registersOf(type) : 1;
-  int64_t most = std::max(now, tuningOf(loop).deferredLeastRegisters);
-  return partial && registersOf(partial->type()) <= most;
+  partial = first.term.parts(loop.getRegionIterArg(number).getType());
+  return partial.has_value();
 }
 
 /// Truth values of the type of parts: whether a thread is the first of those that share a row.
@@ -229,7 +190,7 @@ void RunningResult::rewrite() {
   for (Step &step : steps) {
     b.setInsertionPoint(step.op);
     Value other = step.factor ? partial->repeat(b, step.factor)
-                              : partial->begin(b, step.reduce.getSrcs().front());
+                              : partial->begin(b, step.term.reduce.getSrcs().front());
     value = b.create(step.op->getLoc(), step.op->getName().getIdentifier(), {value, other}, {type},
                      step.op->getAttrs())
                 ->getResult(0);
@@ -242,11 +203,7 @@ void RunningResult::rewrite() {
     uses.push_back(&use);
   parts.setType(type);
   b.setInsertionPointAfter(loop);
-  Value whole = partial->finish(b, parts);
-  IRMapping map;
-  map.map(first.reduce.getResult(0), whole);
-  for (Operation *op : first.behind)
-    whole = b.clone(*op, map)->getResult(0);
+  Value whole = first.term.makeBehind(b, partial->finish(b, parts));
   if (!startsWithInit())
     whole =
         b.create(loc, name, {init, whole}, {init.getType()}, first.op->getAttrs())->getResult(0);
@@ -254,10 +211,8 @@ void RunningResult::rewrite() {
     use->set(whole);
   for (Step &step : llvm::reverse(steps)) {
     step.op->erase();
-    for (Operation *op : llvm::reverse(step.behind))
-      op->erase();
-    if (step.reduce)
-      step.reduce->erase();
+    if (step.term.reduce)
+      step.term.erase();
   }
 }
 

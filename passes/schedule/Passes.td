@@ -233,6 +233,30 @@ def DeferReductionsPass : TilePass<"tile-defer-reductions", "::mlir::ModuleOp"> 
   ];
 }
 
+def JoinReductionsPass : TilePass<"tile-join-reductions", "::mlir::ModuleOp"> {
+  let summary = "reductions whose results only meet are finished as one";
+  let description = [{
+    - **Needs**: a laid-out kernel, behind `tile-defer-reductions`, which sees to what loops take up.
+    - **Guarantees**: where the results of several reductions are only combined with each other, and
+      with other values, by what their combiner is, each thread combines what it holds of all of
+      them, as soon as it is there, and what threads hold is reduced once. Sums of floats are added
+      in another order.
+    - **Never**: joins reductions of blocks of different layouts or in different blocks of code, or
+      of which one result is needed besides; takes more registers for the parts than for the
+      results, or four; joins sums that pick one element, which lanes ask for.
+
+    ```
+      s = s + sum(x) + sum(y)    =>    part = what a thread holds of x
+                                       part += what it holds of y
+                                       s = s + sum(part)
+    ```
+  }];
+  let dependentDialects = ["::tile::cta::CtaDialect"];
+  let counts = [
+    Count<"reductionsJoined", "reductions that are finished with another one">
+  ];
+}
+
 def OverlapDotsPass : TilePass<"tile-overlap-dots", "::mlir::ModuleOp"> {
   let summary = "keep warpgroup products in flight from one iteration to the next";
   let description = [{

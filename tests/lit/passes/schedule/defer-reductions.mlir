@@ -5,6 +5,7 @@
 
 #l = #cta.layout<{register = [[0, 1], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[8, 0], [0, 0]]} : [16, 16]>
 #rows = #cta.layout<{register = [], lane = [[0], [0], [1], [2], [4]], warp = [[8], [0]]} : [16]>
+#line = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64]]} : [128]>
 
 module attributes {tile.kernel = #tile.kernel<warps = 4>, tile.target = #tile.target<sm_90a>} {
 // Four threads share a row: each adds up what it holds.
@@ -80,6 +81,32 @@ func.func @largest(%n: i32, %start: i32, %x: tensor<64xi32, #cta.layout<{registe
     scf.yield %next : i32
   }
   tile.store %p, %s : !tile.ptr<i32>
+  return
+}
+
+// A block that takes up copies of a number has what the numbers give, behind the loop.
+// CHECK-LABEL: func.func @copies
+// CHECK: %[[PARTS:.*]] = scf.for
+// CHECK-NOT: tile.splat
+// CHECK:   scf.yield
+// CHECK: %[[SUM:.*]] = tile.reduce %[[PARTS]]
+// CHECK: %[[COPIES:.*]] = tile.splat %[[SUM]]
+// CHECK: %[[ALL:.*]] = arith.addf %{{.*}}, %[[COPIES]]
+// CHECK: tile.store %{{.*}}, %[[ALL]]
+func.func @copies(%n: i32, %init: tensor<16xf32, #rows>, %x: tensor<128xf32, #line>, %p: tensor<16x!tile.ptr<f32>, #rows>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %s = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %init) -> (tensor<16xf32, #rows>) : i32 {
+    %r = tile.reduce %x {axis = 0 : i32} : tensor<128xf32, #line> -> f32 {
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      tile.yield %c : f32
+    }
+    %rs = tile.splat %r : f32 -> tensor<16xf32, #rows>
+    %next = arith.addf %acc, %rs : tensor<16xf32, #rows>
+    scf.yield %next : tensor<16xf32, #rows>
+  }
+  tile.store %p, %s : tensor<16x!tile.ptr<f32>, #rows>
   return
 }
 

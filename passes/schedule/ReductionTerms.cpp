@@ -1,0 +1,71 @@
+//===- ReductionTerms.cpp - results of reductions that are combined -------===//
+#include "passes/schedule/ReductionTerms.h"
+#include "ir/Kernel.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/facts/Registers.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// The one operation that combines two elements; null if there are others.
+static Operation *combinerOf(ReduceOp reduce) {
+  Block &block = reduce.getCombineBlock();
+  Operation &op = block.front();
+  bool isAlone = op.getNextNode() == block.getTerminator() && op.getNumOperands() == 2 &&
+                 op.getOperand(0) == block.getArgument(0) &&
+                 op.getOperand(1) == block.getArgument(1) &&
+                 block.getTerminator()->getOperand(0) == op.getResult(0);
+  return isAlone ? &op : nullptr;
+}
+
+std::optional<ReductionTerm> ReductionTerm::of(Value value, Operation *taker) {
+  ReductionTerm term;
+  for (;;) {
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getBlock() != taker->getBlock() || !value.hasOneUse())
+      return std::nullopt;
+    if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      Operation *combiner = reduce.getNumInputs() == 1 ? combinerOf(reduce) : nullptr;
+      term.reduce = reduce;
+      return combiner && combiner->getName() == taker->getName() ? std::optional(term)
+                                                                 : std::nullopt;
+    }
+    if (!isa<cta::ConvertLayoutOp, ExpandDimsOp, ReshapeOp, SplatOp, BroadcastOp>(op))
+      return std::nullopt;
+    term.behind.insert(term.behind.begin(), op);
+    value = op->getOperand(0);
+  }
+}
+
+bool ReductionTerm::isLike(ReductionTerm other) const {
+  auto isSame = [](Operation *x, Operation *y) {
+    return x->getName() == y->getName() && x->getAttrs() == y->getAttrs() &&
+           x->getResultTypes() == y->getResultTypes();
+  };
+  ReduceOp one = reduce;
+  return one.getInputType() == other.reduce.getInputType() &&
+         one.getAxis() == other.reduce.getAxis() && llvm::equal(behind, other.behind, isSame);
+}
+
+std::optional<PartialReduction> ReductionTerm::parts(Type taken) const {
+  ReduceOp op = reduce;
+  std::optional<PartialReduction> partial = PartialReduction::of(op);
+  int64_t now = isa<RankedTensorType>(taken) ? registersOf(taken) : 1;
+  int64_t most = std::max(now, tuningOf(op).deferredLeastRegisters);
+  return partial && registersOf(partial->type()) <= most ? partial : std::nullopt;
+}
+
+Value ReductionTerm::makeBehind(OpBuilder &b, Value whole) const {
+  IRMapping map;
+  ReduceOp op = reduce;
+  map.map(op.getResult(0), whole);
+  for (Operation *next : behind)
+    whole = b.clone(*next, map)->getResult(0);
+  return whole;
+}
+
+void ReductionTerm::erase() {
+  for (Operation *op : llvm::reverse(behind))
+    op->erase();
+  reduce->erase();
+}
