@@ -35,6 +35,8 @@ static void addBlockSteps(OpPassManager &pm) {
   pm.addPass(createExtremaPass());
   // Before anything looks at reductions: of these few are left.
   pm.addPass(createPartnersPass());
+  // Before layouts: of truths that are numbers there would be copies.
+  pm.addPass(createTruthsPass());
   // Before dimensions grow: a product's columns need not, if it falls into parts.
   pm.addPass(createSplitColumnsPass());
   // Everything that follows counts on powers of two.

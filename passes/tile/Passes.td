@@ -384,4 +384,20 @@ def PartnersPass : TilePass<"tile-partners", "::mlir::ModuleOp"> {
                 Count<"pairsExchanged", "differences of pairs that are the partner's element">];
 }
 
+def TruthsPass : TilePass<"tile-truths", "::mlir::ModuleOp"> {
+  let summary = "combine truths as such, not as numbers";
+  let description = [{
+    - **Needs**: inlined calls.
+    - **Guarantees**: the same values.
+    - **Never**: touches a comparison of numbers of which none is a truth.
+
+    ```
+      %n = arith.extui %c : i1 to i32
+      %d = arith.xori %n, %place      =>     %p = arith.cmpi ne, %place, 0
+      %s = arith.cmpi ne, %d, 0              %s = arith.xori %c, %p
+    ```
+  }];
+  let counts = [Count<"truthsKept", "comparisons that combine truths as such">];
+}
+
 #endif // TILE_PASSES_TILE_PASSES
