@@ -33,6 +33,10 @@ static void addBlockSteps(OpPassManager &pm) {
   pm.addPass(createCountLoopsPass());
   // Before blocks are padded: of a maximum it is known with what.
   pm.addPass(createExtremaPass());
+  // Before anything looks at reductions: of these few are left.
+  pm.addPass(createPartnersPass());
+  // Before layouts: of truths that are numbers there would be copies.
+  pm.addPass(createTruthsPass());
   // Before dimensions grow: a product's columns need not, if it falls into parts.
   pm.addPass(createSplitColumnsPass());
   // Everything that follows counts on powers of two.

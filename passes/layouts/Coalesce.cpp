@@ -181,12 +181,13 @@ void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysi
 
 void Coalescing::addCombined(Operation *op, unsigned axis) {
   ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
-  auto *it = llvm::find_if(combined, [&](auto &entry) { return ArrayRef(entry.first) == shape; });
+  auto *it = llvm::find_if(combined, [&](auto &entry) { return ArrayRef(entry.shape) == shape; });
   if (it == combined.end()) {
-    combined.push_back({SmallVector<int64_t, 4>(shape), 0});
+    combined.push_back({SmallVector<int64_t, 4>(shape), 0, {}});
     it = &combined.back();
   }
-  it->second |= 1u << axis;
+  it->axes |= 1u << axis;
+  it->ops.push_back(op);
 }
 
 /// Loads that `v` is computed from.
@@ -201,24 +202,27 @@ static void findLoads(Value v, unsigned depth, llvm::SmallPtrSetImpl<Operation *
 }
 
 void Coalescing::addRepeated(BroadcastOp op) {
-  llvm::SmallPtrSet<Operation *, 4> loads;
-  findLoads(op.getSrc(), reach::kOperands, loads);
-  for (unsigned i = 0; i < loads.size(); ++i)
-    repeated.emplace_back(shapeOf(op.getSrc()), shapeOf(op.getResult()));
+  llvm::SmallPtrSet<Operation *, 4> near, loads;
+  findLoads(op.getSrc(), reach::kOperands, near);
+  findLoads(op.getSrc(), reach::kUsers, loads);
+  for (Operation *load : loads)
+    repeated.push_back({load, SmallVector<int64_t, 4>(shapeOf(op.getSrc())),
+                        SmallVector<int64_t, 4>(shapeOf(op.getResult())), near.contains(load)});
 }
 
-unsigned Coalescing::numRepeatedLoads(ArrayRef<int64_t> shape, const LinearLayout &l) const {
+unsigned Coalescing::numRepeatedLoads(ArrayRef<int64_t> shape, const LinearLayout &l,
+                                      bool onlyNear) const {
   unsigned loads = 0;
-  for (const auto &[operand, result] : repeated)
-    if (ArrayRef(result) == shape)
-      loads += layout::broadcastOperand(l, operand).inSize(Dim::reg());
+  for (const Repeated &r : repeated)
+    if (ArrayRef(r.result) == shape && (r.isNear || !onlyNear))
+      loads += layout::broadcastOperand(l, r.operand).inSize(Dim::reg());
   return loads;
 }
 
 uint32_t Coalescing::combinedAxes(ArrayRef<int64_t> shape) const {
-  for (const auto &[known, axes] : combined)
-    if (ArrayRef(known) == shape)
-      return axes;
+  for (const Combined &known : combined)
+    if (ArrayRef(known.shape) == shape)
+      return known.axes;
   return 0;
 }
 
@@ -341,10 +345,16 @@ cta::LayoutAttr Coalescing::layoutWith(const Group &group, unsigned vector, unsi
     return coalesced(group.shape, vector, fastLanes, warps, group.order, dims);
   };
   LinearLayout layout = withWarps(warpOrder);
+  auto loadsLess = [&](const LinearLayout &other, bool onlyNear) {
+    return numRepeatedLoads(group.shape, other, onlyNear) <
+           numRepeatedLoads(group.shape, layout, onlyNear);
+  };
   if (!axes && !repeated.empty())
-    if (LinearLayout rows = withWarps(byRows);
-        numRepeatedLoads(group.shape, rows) < numRepeatedLoads(group.shape, layout))
+    if (LinearLayout rows = withWarps(byRows); loadsLess(rows, /*onlyNear=*/true))
       layout = rows;
+  if (axes && !isAccessed(group.shape) && loadsMoreOftenThanItCombines(group.shape))
+    if (LinearLayout columns = withWarps(group.order); loadsLess(columns, /*onlyNear=*/false))
+      layout = columns;
   return cta::LayoutAttr::get(context, layout);
 }
 

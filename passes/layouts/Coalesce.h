@@ -18,7 +18,10 @@
 // are repeated along rows or columns.
 //
 // Rows that are reduced (or scanned) stay within a warp as far as there are
-// other rows for the other warps: then the reduction needs no shared memory.
+// other rows for the other warps: then the reduction needs no shared memory. But
+// where a loop adds up what it computes of operands that are repeated along such
+// rows, and what it has added up is reduced behind it, warps divide the columns:
+// all of them would load the same at each turn.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_PASSES_LAYOUTS_COALESCE_H
@@ -121,13 +124,16 @@ private:
   cta::LayoutAttr layoutWith(const Group &group, unsigned vector, unsigned bytes) const;
   uint32_t combinedAxes(llvm::ArrayRef<int64_t> shape) const;
   void addRepeated(BroadcastOp op);
+  bool loadsMoreOftenThanItCombines(llvm::ArrayRef<int64_t> shape) const;
   unsigned runFor(const Group &group, unsigned vector, unsigned bytes);
   double cyclesOf(const Group &group, const layout::LinearLayout &l);
   unsigned runOfCut(mlir::Operation *op, unsigned vector) const;
   unsigned runOfCut(const Group &group, unsigned vector) const;
   double cyclesOfCut(const Access &access, const layout::LinearLayout &l) const;
-  /// Loads of a thread for blocks that are repeated to this shape, if it has layout `l`.
-  unsigned numRepeatedLoads(llvm::ArrayRef<int64_t> shape, const layout::LinearLayout &l) const;
+  /// Loads of a thread for blocks that are repeated to this shape, if it has layout `l`;
+  /// `onlyNear`: without those of which much is made before.
+  unsigned numRepeatedLoads(llvm::ArrayRef<int64_t> shape, const layout::LinearLayout &l,
+                            bool onlyNear) const;
   /// Loads of one row that all rows of a block of this shape use.
   unsigned numSharedLoads(llvm::ArrayRef<int64_t> shape) const;
 
@@ -138,14 +144,24 @@ private:
   llvm::SmallVector<Group, 4> groups;
   /// Shapes of loads that are one element long along some dimension.
   llvm::SmallVector<llvm::SmallVector<int64_t, 4>, 4> thinLoads;
-  /// Shapes of what is loaded and repeated to a larger block, and of that block.
-  llvm::SmallVector<std::pair<llvm::SmallVector<int64_t, 4>, llvm::SmallVector<int64_t, 4>>, 4>
-      repeated;
+  /// What is loaded and repeated to a larger block: the load, its shape there, and that of the
+  /// block; `isNear` if little is done with it before.
+  struct Repeated {
+    mlir::Operation *load;
+    llvm::SmallVector<int64_t, 4> operand, result;
+    bool isNear;
+  };
+  llvm::SmallVector<Repeated, 4> repeated;
   /// Reductions of blocks of more dimensions than are accessed, such as the steps of a sorting
   /// network.
   llvm::SmallVector<ReduceOp, 4> reductions;
   /// Axes along which blocks of a shape are reduced or scanned, as bits.
-  llvm::SmallVector<std::pair<llvm::SmallVector<int64_t, 4>, uint32_t>, 4> combined;
+  struct Combined {
+    llvm::SmallVector<int64_t, 4> shape;
+    uint32_t axes = 0;
+    llvm::SmallVector<mlir::Operation *, 2> ops;
+  };
+  llvm::SmallVector<Combined, 4> combined;
 };
 
 /// Of reducing a block in layout `l`.

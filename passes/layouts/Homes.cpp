@@ -146,6 +146,15 @@ cta::LayoutAttr LayoutInference::homeOr(Value value) {
   return home ? home : coalescing.shapeLayout(blockType(value).getShape());
 }
 
+cta::LayoutAttr LayoutInference::layoutWithReshaped(Operation *op, cta::LayoutAttr home) {
+  bool isReshaped =
+      ownLayouts.contains(home) && llvm::any_of(op->getOperands(), [&](Value v) {
+        return natural(v) == home && llvm::any_of(v.getUsers(), llvm::IsaPred<ReshapeOp>);
+      });
+  return isReshaped ? coalescing.layoutOfRuns(blockType(op->getResult(0)).getShape())
+                    : cta::LayoutAttr();
+}
+
 /// What is repeated to the shape of a product most often scales it or is added to
 /// it. A conversion would cost two barriers of all warps, also behind the loop: they
 /// keep one warpgroup from going on to its next products while another stores.

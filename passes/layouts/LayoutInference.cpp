@@ -80,6 +80,8 @@ static std::optional<unsigned> costOf(Operation *op) {
 void LayoutInference::inferElementwise(Operation *op) {
   Value result = op->getResult(0);
   if (cta::LayoutAttr home = firstHome(op->getOperands(), op)) {
+    if (cta::LayoutAttr runs = layoutWithReshaped(op, home))
+      home = runs;
     cta::LayoutAttr there = layoutOfChanged(op, home);
     return setHome(result, there ? there : home);
   }

@@ -87,6 +87,10 @@ private:
   void settle(mlir::ValueRange args, mlir::ValueRange inits,
               llvm::function_ref<mlir::ValueRange()> body);
 
+  /// Where threads have runs of rows, if an operand of `op` that lives in `home`, a layout of its
+  /// own, comes there anyway to be reshaped, as pairs do that change places; else null.
+  cta::LayoutAttr layoutWithReshaped(mlir::Operation *op, cta::LayoutAttr home);
+
   void setHome(mlir::Value value, cta::LayoutAttr layout);
   bool isBesideWidened(mlir::ValueRange values) const;
   /// `user` is the operation that works where this says.

@@ -359,4 +359,45 @@ def ExtremaPass : TilePass<"tile-extrema", "::mlir::ModuleOp"> {
   let counts = [Count<"extremaFound", "choices that are one instruction">];
 }
 
+def PartnersPass : TilePass<"tile-partners", "::mlir::ModuleOp"> {
+  let summary = "let the elements of pairs see each other once";
+  let description = [{
+    - **Needs**: inlined calls.
+    - **Guarantees**: the same bits; a NaN is a NaN, with any bits.
+    - **Never**: touches a sum of which only one place is asked for.
+
+    Networks that sort, as they were written before blocks could be combined by `xor`, find out both
+    elements of each pair by sums of what masks leave, and change places by the bits in which they
+    differ. Each sum is an exchange between lanes or warps; one is enough for both:
+
+    ```
+      %l = sum of %y * (1 - place)           %p = partner of %y
+      %r = sum of %y * place          =>     %l = arith.select %isRight, %p, %y
+      %d = arith.xori %l, %r                 %r = arith.select %isRight, %y, %p
+      %s = arith.select %c, %d, 0
+      %n = arith.xori %y, %s                 %n = arith.select %c, %p, %y
+    ```
+
+    Sums of floats keep the zero, or NaN, that the element which is left out gives.
+  }];
+  let counts = [Count<"sumsOfPairs", "sums over pairs that partners say">,
+                Count<"pairsExchanged", "differences of pairs that are the partner's element">];
+}
+
+def TruthsPass : TilePass<"tile-truths", "::mlir::ModuleOp"> {
+  let summary = "combine truths as such, not as numbers";
+  let description = [{
+    - **Needs**: inlined calls.
+    - **Guarantees**: the same values.
+    - **Never**: touches a comparison of numbers of which none is a truth.
+
+    ```
+      %n = arith.extui %c : i1 to i32
+      %d = arith.xori %n, %place      =>     %p = arith.cmpi ne, %place, 0
+      %s = arith.cmpi ne, %d, 0              %s = arith.xori %c, %p
+    ```
+  }];
+  let counts = [Count<"truthsKept", "comparisons that combine truths as such">];
+}
+
 #endif // TILE_PASSES_TILE_PASSES

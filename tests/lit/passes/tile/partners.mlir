@@ -1,0 +1,220 @@
+// Of pairs whose elements sums find out, each element sees the other one once.
+// RUN: tile-opt %s --tile-partners | FileCheck %s
+// RUN: tile-opt %s --tile-partners --counts -o /dev/null 2>&1 | FileCheck %s --check-prefix=COUNTS
+// COUNTS-DAG: 4 tile-partners - sums over pairs that partners say
+// COUNTS-DAG: 1 tile-partners - differences of pairs that are the partner's element
+
+// A step of a network that sorts: what the mask leaves out of a float's sum is still added.
+// CHECK-LABEL: func.func @keys
+// CHECK: %[[BITS:.*]] = arith.bitcast %arg0 : tensor<4x2x8xf32> to tensor<4x2x8xi32>
+// CHECK: %[[BOTH:.*]] = tile.reduce %[[BITS]] {axis = 1 : i32}
+// CHECK: arith.xori
+// CHECK: %[[OTHER:.*]] = arith.xori %[[BITS]], %{{.*}} : tensor<4x2x8xi32>
+// CHECK: %[[PARTNER:.*]] = arith.bitcast %[[OTHER]] : tensor<4x2x8xi32> to tensor<4x2x8xf32>
+// CHECK: %[[RIGHT:.*]] = tile.broadcast %{{.*}} : tensor<1x2x1xi1> -> tensor<4x2x8xi1>
+// CHECK-NOT: tile.reduce
+// CHECK-DAG: arith.select %[[RIGHT]], %[[PARTNER]], %arg0
+// CHECK-DAG: arith.select %[[RIGHT]], %arg0, %[[PARTNER]]
+// CHECK-COUNT-2: arith.addf
+// CHECK: arith.cmpf ogt
+func.func @keys(%y: tensor<4x2x8xf32>) -> tensor<64xi1> {
+  %one = arith.constant dense<1> : tensor<1x2x1xi32>
+  %r = tile.make_range 0 to 2 : tensor<2xi32>
+  %r1 = tile.expand_dims %r {axis = 0 : i32} : tensor<2xi32> -> tensor<1x2xi32>
+  %right = tile.expand_dims %r1 {axis = 2 : i32} : tensor<1x2xi32> -> tensor<1x2x1xi32>
+  %left = arith.subi %one, %right : tensor<1x2x1xi32>
+  %rf = arith.sitofp %right : tensor<1x2x1xi32> to tensor<1x2x1xf32>
+  %lf = arith.sitofp %left : tensor<1x2x1xi32> to tensor<1x2x1xf32>
+  %rm = tile.broadcast %rf : tensor<1x2x1xf32> -> tensor<4x2x8xf32>
+  %lm = tile.broadcast %lf : tensor<1x2x1xf32> -> tensor<4x2x8xf32>
+  %lp = arith.mulf %y, %lm : tensor<4x2x8xf32>
+  %ls = tile.reduce %lp {axis = 1 : i32} : tensor<4x2x8xf32> -> tensor<4x8xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tile.yield %c : f32
+  }
+  %rp = arith.mulf %rm, %y : tensor<4x2x8xf32>
+  %rs = tile.reduce %rp {axis = 1 : i32} : tensor<4x2x8xf32> -> tensor<4x8xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tile.yield %c : f32
+  }
+  %le = tile.expand_dims %ls {axis = 1 : i32} : tensor<4x8xf32> -> tensor<4x1x8xf32>
+  %re = tile.expand_dims %rs {axis = 1 : i32} : tensor<4x8xf32> -> tensor<4x1x8xf32>
+  %l = tile.broadcast %le : tensor<4x1x8xf32> -> tensor<4x2x8xf32>
+  %h = tile.broadcast %re : tensor<4x1x8xf32> -> tensor<4x2x8xf32>
+  %l1 = tile.reshape %l : tensor<4x2x8xf32> -> tensor<64xf32>
+  %h1 = tile.reshape %h : tensor<4x2x8xf32> -> tensor<64xf32>
+  %c = arith.cmpf ogt, %l1, %h1 : tensor<64xf32>
+  return %c : tensor<64xi1>
+}
+
+// Numbers that change places where `%c` holds: no sums are left.
+// CHECK-LABEL: func.func @places
+// CHECK: %[[Y:.*]] = tile.reshape %arg0
+// CHECK: tile.reduce %[[Y]]
+// CHECK: arith.xori
+// CHECK: %[[OTHER:.*]] = arith.xori %[[Y]],
+// CHECK-NOT: tile.reduce
+// CHECK: %[[PARTNER:.*]] = tile.reshape %[[OTHER]] : tensor<4x2x8xi32> -> tensor<64xi32>
+// CHECK: %[[NEW:.*]] = arith.select %arg1, %[[PARTNER]], %arg0
+// CHECK: return %[[NEW]]
+func.func @places(%x: tensor<64xi32>, %c: tensor<64xi1>) -> tensor<64xi32> {
+  %zero = arith.constant dense<0> : tensor<64xi32>
+  %y = tile.reshape %x : tensor<64xi32> -> tensor<4x2x8xi32>
+  %one = arith.constant dense<1> : tensor<1x2x1xi32>
+  %r = tile.make_range 0 to 2 : tensor<2xi32>
+  %r1 = tile.expand_dims %r {axis = 0 : i32} : tensor<2xi32> -> tensor<1x2xi32>
+  %right = tile.expand_dims %r1 {axis = 2 : i32} : tensor<1x2xi32> -> tensor<1x2x1xi32>
+  %left = arith.subi %one, %right : tensor<1x2x1xi32>
+  %rm = tile.broadcast %right : tensor<1x2x1xi32> -> tensor<4x2x8xi32>
+  %lm = tile.broadcast %left : tensor<1x2x1xi32> -> tensor<4x2x8xi32>
+  %lp = arith.muli %y, %lm : tensor<4x2x8xi32>
+  %ls = tile.reduce %lp {axis = 1 : i32} : tensor<4x2x8xi32> -> tensor<4x8xi32> {
+  ^bb0(%a: i32, %b: i32):
+    %s = arith.addi %a, %b : i32
+    tile.yield %s : i32
+  }
+  %le = tile.expand_dims %ls {axis = 1 : i32} : tensor<4x8xi32> -> tensor<4x1x8xi32>
+  %l = tile.broadcast %le : tensor<4x1x8xi32> -> tensor<4x2x8xi32>
+  %hp = arith.muli %y, %rm : tensor<4x2x8xi32>
+  %hs = tile.reduce %hp {axis = 1 : i32} : tensor<4x2x8xi32> -> tensor<4x8xi32> {
+  ^bb0(%a: i32, %b: i32):
+    %s = arith.addi %a, %b : i32
+    tile.yield %s : i32
+  }
+  %he = tile.expand_dims %hs {axis = 1 : i32} : tensor<4x8xi32> -> tensor<4x1x8xi32>
+  %h = tile.broadcast %he : tensor<4x1x8xi32> -> tensor<4x2x8xi32>
+  %l1 = tile.reshape %l : tensor<4x2x8xi32> -> tensor<64xi32>
+  %h1 = tile.reshape %h : tensor<4x2x8xi32> -> tensor<64xi32>
+  %d = arith.xori %l1, %h1 : tensor<64xi32>
+  %w = arith.select %c, %d, %zero : tensor<64xi1>, tensor<64xi32>
+  %n = arith.xori %x, %w : tensor<64xi32>
+  return %n : tensor<64xi32>
+}
+
+// What differs in the bits of other numbers is not the partner.
+// CHECK-LABEL: func.func @places_of_others
+// CHECK: arith.select %{{.*}}, %{{.*}}, %arg0
+// CHECK: %[[NEW:.*]] = arith.xori %arg1, %{{.*}} : tensor<64xi32>
+// CHECK: return %[[NEW]]
+func.func @places_of_others(%y: tensor<4x2x8xi32>, %x: tensor<64xi32>, %c: tensor<64xi1>) -> tensor<64xi32> {
+  %zero = arith.constant dense<0> : tensor<64xi32>
+  %one = arith.constant dense<1> : tensor<1x2x1xi32>
+  %r = tile.make_range 0 to 2 : tensor<2xi32>
+  %r1 = tile.expand_dims %r {axis = 0 : i32} : tensor<2xi32> -> tensor<1x2xi32>
+  %right = tile.expand_dims %r1 {axis = 2 : i32} : tensor<1x2xi32> -> tensor<1x2x1xi32>
+  %left = arith.subi %one, %right : tensor<1x2x1xi32>
+  %rm = tile.broadcast %right : tensor<1x2x1xi32> -> tensor<4x2x8xi32>
+  %lm = tile.broadcast %left : tensor<1x2x1xi32> -> tensor<4x2x8xi32>
+  %lp = arith.muli %y, %lm : tensor<4x2x8xi32>
+  %ls = tile.reduce %lp {axis = 1 : i32} : tensor<4x2x8xi32> -> tensor<4x8xi32> {
+  ^bb0(%a: i32, %b: i32):
+    %s = arith.addi %a, %b : i32
+    tile.yield %s : i32
+  }
+  %le = tile.expand_dims %ls {axis = 1 : i32} : tensor<4x8xi32> -> tensor<4x1x8xi32>
+  %l = tile.broadcast %le : tensor<4x1x8xi32> -> tensor<4x2x8xi32>
+  %hp = arith.muli %y, %rm : tensor<4x2x8xi32>
+  %hs = tile.reduce %hp {axis = 1 : i32} : tensor<4x2x8xi32> -> tensor<4x8xi32> {
+  ^bb0(%a: i32, %b: i32):
+    %s = arith.addi %a, %b : i32
+    tile.yield %s : i32
+  }
+  %he = tile.expand_dims %hs {axis = 1 : i32} : tensor<4x8xi32> -> tensor<4x1x8xi32>
+  %h = tile.broadcast %he : tensor<4x1x8xi32> -> tensor<4x2x8xi32>
+  %l1 = tile.reshape %l : tensor<4x2x8xi32> -> tensor<64xi32>
+  %h1 = tile.reshape %h : tensor<4x2x8xi32> -> tensor<64xi32>
+  %d = arith.xori %l1, %h1 : tensor<64xi32>
+  %w = arith.select %c, %d, %zero : tensor<64xi1>, tensor<64xi32>
+  %n = arith.xori %x, %w : tensor<64xi32>
+  return %n : tensor<64xi32>
+}
+
+// One exchange is all that one place takes.
+// CHECK-LABEL: func.func @one_place
+// CHECK: arith.muli
+// CHECK-NEXT: tile.reduce
+// CHECK-NOT: arith.select
+func.func @one_place(%y: tensor<4x2x8xi32>) -> tensor<4x2x8xi32> {
+  %one = arith.constant dense<1> : tensor<1x2x1xi32>
+  %r = tile.make_range 0 to 2 : tensor<2xi32>
+  %r1 = tile.expand_dims %r {axis = 0 : i32} : tensor<2xi32> -> tensor<1x2xi32>
+  %right = tile.expand_dims %r1 {axis = 2 : i32} : tensor<1x2xi32> -> tensor<1x2x1xi32>
+  %left = arith.subi %one, %right : tensor<1x2x1xi32>
+  %rm = tile.broadcast %right : tensor<1x2x1xi32> -> tensor<4x2x8xi32>
+  %lm = tile.broadcast %left : tensor<1x2x1xi32> -> tensor<4x2x8xi32>
+  %hp = arith.muli %y, %rm : tensor<4x2x8xi32>
+  %hs = tile.reduce %hp {axis = 1 : i32} : tensor<4x2x8xi32> -> tensor<4x8xi32> {
+  ^bb0(%a: i32, %b: i32):
+    %s = arith.addi %a, %b : i32
+    tile.yield %s : i32
+  }
+  %he = tile.expand_dims %hs {axis = 1 : i32} : tensor<4x8xi32> -> tensor<4x1x8xi32>
+  %h = tile.broadcast %he : tensor<4x1x8xi32> -> tensor<4x2x8xi32>
+  return %h : tensor<4x2x8xi32>
+}
+
+// A mask of another dimension leaves both elements.
+// CHECK-LABEL: func.func @another_dimension
+// CHECK-COUNT-2: tile.reduce
+// CHECK-NOT: arith.select
+func.func @another_dimension(%y: tensor<2x2x8xi32>) -> tensor<2x2x8xi32> {
+  %one = arith.constant dense<1> : tensor<2x1x1xi32>
+  %r = tile.make_range 0 to 2 : tensor<2xi32>
+  %r1 = tile.expand_dims %r {axis = 1 : i32} : tensor<2xi32> -> tensor<2x1xi32>
+  %right = tile.expand_dims %r1 {axis = 2 : i32} : tensor<2x1xi32> -> tensor<2x1x1xi32>
+  %left = arith.subi %one, %right : tensor<2x1x1xi32>
+  %rm = tile.broadcast %right : tensor<2x1x1xi32> -> tensor<2x2x8xi32>
+  %lm = tile.broadcast %left : tensor<2x1x1xi32> -> tensor<2x2x8xi32>
+  %lp = arith.muli %y, %lm : tensor<2x2x8xi32>
+  %ls = tile.reduce %lp {axis = 1 : i32} : tensor<2x2x8xi32> -> tensor<2x8xi32> {
+  ^bb0(%a: i32, %b: i32):
+    %s = arith.addi %a, %b : i32
+    tile.yield %s : i32
+  }
+  %le = tile.expand_dims %ls {axis = 1 : i32} : tensor<2x8xi32> -> tensor<2x1x8xi32>
+  %l = tile.broadcast %le : tensor<2x1x8xi32> -> tensor<2x2x8xi32>
+  %hp = arith.muli %y, %rm : tensor<2x2x8xi32>
+  %hs = tile.reduce %hp {axis = 1 : i32} : tensor<2x2x8xi32> -> tensor<2x8xi32> {
+  ^bb0(%a: i32, %b: i32):
+    %s = arith.addi %a, %b : i32
+    tile.yield %s : i32
+  }
+  %he = tile.expand_dims %hs {axis = 1 : i32} : tensor<2x8xi32> -> tensor<2x1x8xi32>
+  %h = tile.broadcast %he : tensor<2x1x8xi32> -> tensor<2x2x8xi32>
+  %d = arith.cmpi sgt, %l, %h : tensor<2x2x8xi32>
+  %n = arith.extui %d : tensor<2x2x8xi1> to tensor<2x2x8xi32>
+  return %n : tensor<2x2x8xi32>
+}
+
+// Nor does a mask that counts on.
+// CHECK-LABEL: func.func @no_mask
+// CHECK-COUNT-2: tile.reduce
+func.func @no_mask(%y: tensor<4x2x8xi32>) -> tensor<4x2x8xi32> {
+  %one = arith.constant dense<2> : tensor<1x2x1xi32>
+  %r = tile.make_range 0 to 2 : tensor<2xi32>
+  %r1 = tile.expand_dims %r {axis = 0 : i32} : tensor<2xi32> -> tensor<1x2xi32>
+  %right = tile.expand_dims %r1 {axis = 2 : i32} : tensor<1x2xi32> -> tensor<1x2x1xi32>
+  %left = arith.subi %one, %right : tensor<1x2x1xi32>
+  %rm = tile.broadcast %right : tensor<1x2x1xi32> -> tensor<4x2x8xi32>
+  %lm = tile.broadcast %left : tensor<1x2x1xi32> -> tensor<4x2x8xi32>
+  %lp = arith.muli %y, %lm : tensor<4x2x8xi32>
+  %ls = tile.reduce %lp {axis = 1 : i32} : tensor<4x2x8xi32> -> tensor<4x8xi32> {
+  ^bb0(%a: i32, %b: i32):
+    %s = arith.addi %a, %b : i32
+    tile.yield %s : i32
+  }
+  %le = tile.expand_dims %ls {axis = 1 : i32} : tensor<4x8xi32> -> tensor<4x1x8xi32>
+  %l = tile.broadcast %le : tensor<4x1x8xi32> -> tensor<4x2x8xi32>
+  %hp = arith.muli %y, %rm : tensor<4x2x8xi32>
+  %hs = tile.reduce %hp {axis = 1 : i32} : tensor<4x2x8xi32> -> tensor<4x8xi32> {
+  ^bb0(%a: i32, %b: i32):
+    %s = arith.addi %a, %b : i32
+    tile.yield %s : i32
+  }
+  %he = tile.expand_dims %hs {axis = 1 : i32} : tensor<4x8xi32> -> tensor<4x1x8xi32>
+  %h = tile.broadcast %he : tensor<4x1x8xi32> -> tensor<4x2x8xi32>
+  %d = arith.subi %l, %h : tensor<4x2x8xi32>
+  return %d : tensor<4x2x8xi32>
+}
