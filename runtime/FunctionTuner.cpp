@@ -147,13 +147,23 @@ llvm::Expected<double> FunctionTuner::Race::measure(unsigned kernel, unsigned i)
   });
 }
 
+/// The model's for the call's own sizes.
+static TensorCut modelsCut(const TuningCall &call, TensorProgram &whole, unsigned kernel,
+                           const Rehearsal &rehearsal, const TensorCut &ofClass) {
+  std::vector<TensorCut> own = whole.cutsFor(kernel, rehearsal.sizes(), call.target);
+  return own.empty() ? ofClass : own.front();
+}
+
 llvm::Expected<TensorCut> FunctionTuner::choose(Kernel &kernel, Race &race) {
   std::string name =
       formatted("{}\n{}\n{}", kernel.problem.kernel, kernel.problem.identity, kernel.problem.key);
   if (auto found = known.find(name); found != known.end())
     return found->second;
+  auto own = [&] {
+    return modelsCut(race.call, kernel.whole, kernel.number, race.rehearsal, kernel.cuts.front());
+  };
   if (!race.rehearsal.machine())
-    return kernel.cuts.front();
+    return own();
   race.makeAll(kernel);
   auto result = tuner.tune(
       kernel.problem, [&](unsigned i) { return race.prepare(i); },
@@ -162,7 +172,8 @@ llvm::Expected<TensorCut> FunctionTuner::choose(Kernel &kernel, Race &race) {
     return result.takeError();
   if (onChoice)
     onChoice(kernel.problem, *result);
-  return known[name] = kernel.cuts[result->best];
+  bool isKnown = result->named || result->candidates[result->best].milliseconds > 0;
+  return isKnown ? known[name] = kernel.cuts[result->best] : own();
 }
 
 /// The sizes that cuts are chosen by: the largest of their class, where the function takes these

@@ -64,6 +64,7 @@ private:
   void describeKernel(graph::KernelOp op);
   void addKernel(graph::KernelOp op, TensorKernel kernel);
   void describeHand(graph::LaunchOp launch, TensorKernel &kernel);
+  void shareChanged(graph::KernelOp op);
   void describeResults(mlir::Operation *end);
   /// What a launch is made for; `calls` is null if nobody asks for others that it serves, `cut` if
   /// the model's is taken.
