@@ -1,10 +1,10 @@
 """Functions of whole tensors (kernels/functions/) beside torch.compile.
 
-usage: functions.py BUNDLE [--only TEXT] [--no-torch] [--all-torch] [--autotune] [--profile]
-                    [--json FILE]
+usage: functions.py BUNDLE [--only TEXT] [--mode MODE] [--no-torch] [--all-torch] [--autotune]
+                    [--profile] [--json FILE]
 
 Each row is run through libtile's C interface and through torch.compile's default mode, with
-`--autotune` also its mode max-autotune, all captured into CUDA graphs and replayed, in turns.
+`--autotune` also its mode max-autotune, Tile in the mode of `--mode`, all captured into CUDA graphs and replayed, in turns.
 `bound` is what the row must read and write once, at the speed of a copy measured in the same run;
 `of bound` is bound / time, `ratio` the better of torch's times / Tile's, whose geometric mean
 stands below. Results are compared with those of the row in PyTorch, norms with float64, before they
@@ -52,18 +52,20 @@ class Tensor(ctypes.Structure):
 
 class Options(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("function", ctypes.c_char_p),
-                ("types", ctypes.c_char_p), ("target", ctypes.c_char_p)]
+                ("types", ctypes.c_char_p), ("target", ctypes.c_char_p),
+                ("mode", ctypes.c_char_p)]
 
 
 class Program:
     """A function of a file, compiled for a type, with its results and workspace for arguments."""
 
-    def __init__(self, compiler, file, function, types, arguments):
+    def __init__(self, compiler, file, function, types, arguments, mode):
         self.compiler, self.lib = compiler, compiler.lib
         options = Options()
         self.lib.tile_program_options_init_sized(ctypes.byref(options),
                                                  ctypes.c_size_t(ctypes.sizeof(options)))
         options.function, options.types = function.encode(), types.encode()
+        options.mode = mode.encode()
         self.handle = ctypes.c_void_p()
         compiler.check(self.lib.tile_program_compile_file(
             compiler.handle, os.path.join(FOLDER, file).encode(), ctypes.byref(options),
@@ -135,10 +137,11 @@ def agree(row, got, arguments):
     return ""
 
 
-def measure(row, compiler, timer, modes, profiled):
+def measure(row, compiler, timer, modes, profiled, mode):
     arguments, least = row.make()
     begin = time.perf_counter()
-    program = Program(compiler, row.file, row.function, row.types, [*arguments, *numbers(row)])
+    program = Program(compiler, row.file, row.function, row.types, [*arguments, *numbers(row)],
+                      mode)
     program.run()
     torch.cuda.synchronize()
     line = {"row": row.name, "bytes": least, "first_call_s": time.perf_counter() - begin}
@@ -210,6 +213,8 @@ def parsed():
     parser = argparse.ArgumentParser()
     parser.add_argument("bundle")
     parser.add_argument("--only", default="")
+    parser.add_argument("--mode", default="default", choices=["default", "max-autotune"],
+                        help="of Tile: max-autotune measures cuts in the first call")
     parser.add_argument("--no-torch", action="store_true")
     parser.add_argument("--all-torch", action="store_true", help="torch.compile for every row")
     parser.add_argument("--autotune", action="store_true", help="max-autotune, too")
@@ -238,7 +243,7 @@ def main():
         wanted &= time.perf_counter() - begin < options.seconds
         modes = list(MODES)[:1 + options.autotune] if wanted else []
         try:
-            lines.append(measure(row, compiler, timer, modes, options.profile))
+            lines.append(measure(row, compiler, timer, modes, options.profile, options.mode))
             show(lines[-1])
             failed += bool(lines[-1]["wrong"])
         except Exception as error:  # one row must not end the others

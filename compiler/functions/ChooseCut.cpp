@@ -240,86 +240,6 @@ static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of,
   cut.stages = int(std::clamp<int64_t>(std::min(wanted, most), kDefaultStages, 8));
 }
 
-/// Rows of a program of a chain, most first, and the warps that compute them: 16 of each warp,
-/// but of a few rows warps share the columns.
-static constexpr ProductBlock kChainBlocks[] = {{128, 0, 8}, {64, 0, 4}, {16, 0, 4}};
-/// Columns of scores that a turn computes, most first.
-static constexpr int64_t kChainTurns[] = {128, 64, 32, 16};
-
-static int64_t bytesOfChain(const KernelShape &shape) {
-  graph::MatmulOp second = shape.product->op;
-  auto bytes = [](graph::MatmulOp of) {
-    return std::max<int64_t>(bytesOf(of.getLhs().getType().getElement()),
-                             bytesOf(of.getRhs().getType().getElement()));
-  };
-  int64_t most = bytes(second);
-  for (graph::MatmulOp first : shape.product->chain->of.firsts)
-    most = std::max(most, bytes(first));
-  return most;
-}
-
-static bool drawsNumbers(const KernelShape &shape) {
-  return llvm::any_of(shape.op->getRegion(0).getOps<graph::MapOp>(),
-                      [](graph::MapOp op) { return op.getKind() == graph::MapKind::philox; });
-}
-
-/// The most columns a turn for these rows that registers and shared memory have room for; 0: none.
-static int64_t turnOfChain(const KernelShape &shape, const ProductBlock &block, int64_t depth,
-                           int64_t columns, const Target &target) {
-  const Tuning &tuning = tuningOf(target);
-  auto firsts = int64_t(shape.product->chain->firsts.size());
-  int64_t bytes = bytesOfChain(shape), toDraw = drawsNumbers(shape) ? tuning.registersToDraw : 0;
-  int64_t threads = block.warps * int64_t(kLanes);
-  bool fromRegisters = bytes >= 4; // operands of such products, so that more cost more
-  for (int64_t turn : kChainTurns) {
-    int64_t registers = block.rows * (columns + firsts * turn) / threads +
-                        block.rows * turn / threads / 2 + block.rows * turn / threads * toDraw;
-    int64_t shared = bytes * (firsts * block.rows * depth +
-                              tuning.chainStages * turn * (firsts * depth + columns));
-    if (registers <= (fromRegisters ? tuning.registersForChain / 2 : tuning.registersForChain) &&
-        shared <= target.maxSharedBytes)
-      return turn;
-  }
-  return 0;
-}
-
-/// As many rows as leave work for all of the chip, so that the right operands are read least; where
-/// nothing does, as few as run at once.
-static void cutChain(Cut &cut, const KernelShape &shape, const Extents &of, const Target &target) {
-  int64_t atOnce = blocksAtOnce(target);
-  auto programsOf = [&](const ProductBlock &block) {
-    uint64_t blocks = llvm::divideCeil(uint64_t(std::max<int64_t>(of.rows, 1)), block.rows);
-    return llvm::SaturatingMultiply(blocks, uint64_t(of.batch));
-  };
-  cut.depth = std::max(powerOfTwo(of.depth), kLeastBlock);
-  cut.block = std::max(powerOfTwo(of.columns), kLeastBlock);
-  for (const ProductBlock &block : kChainBlocks) {
-    int64_t turn = turnOfChain(shape, block, cut.depth, cut.block, target);
-    if (turn == 0)
-      continue;
-    cut.rows = block.rows;
-    cut.inner = std::min(turn, std::max(powerOfTwo(of.inner), kLeastBlock));
-    cut.warps = block.warps;
-    const ProductBlock *next = &block + 1;
-    bool isLast = next == std::end(kChainBlocks) || programsOf(*next) > uint64_t(atOnce);
-    if (programsOf(block) >= uint64_t(atOnce) || (of.rows > block.rows / 2 && isLast))
-      break;
-  }
-  cut.oneBlock = true;
-  cut.evenInner = of.inner % cut.inner == 0;
-  cut.evenDepth = of.depth % cut.depth == 0 && of.leastDepth % cut.depth == 0;
-}
-
-bool tile::chainFits(const KernelShape &shape, const Extents &of, const Target &target) {
-  if (of.leastDepth < 1 || of.inner < 1 || of.columns < 1)
-    return false; // sums of nothing
-  int64_t depth = std::max(powerOfTwo(of.depth), kLeastBlock);
-  int64_t columns = std::max(powerOfTwo(of.columns), kLeastBlock);
-  return llvm::any_of(kChainBlocks, [&](const ProductBlock &block) {
-    return block.rows >= 64 && turnOfChain(shape, block, depth, columns, target) > 0;
-  });
-}
-
 std::optional<Extents> tile::extentsOf(const KernelShape &shape, const Bindings &sizes) {
   llvm::ArrayRef<Size> rows = shape.rows, batch;
   if (shape.product) {
@@ -366,6 +286,19 @@ bool tile::isStreaming(const KernelShape &shape, const Cut &cut, const Extents &
   });
 }
 
+void tile::finishCut(Cut &cut, const KernelShape &shape, const Extents &extents,
+                     const Target &target) {
+  cut.streams = isStreaming(shape, cut, extents, target);
+  if (shape.product)
+    cut.evenInner = extents.inner % cut.inner == 0;
+  cut.evenColumns = extents.columns % cut.block == 0 && extents.columns > 0;
+  cut.evenRows = extents.rows % cut.rows == 0;
+  if (shape.parts && cut.loop) { // a part may have no rows
+    cut.rows = extents.rows == 0 ? std::max<int64_t>(cut.rows, 2) : cut.rows;
+    cut.evenRows = false;
+  }
+}
+
 Cut tile::chooseCut(const KernelShape &shape, const Extents &extents, const Target &target) {
   Cut cut;
   if (shape.product && shape.product->chain)
@@ -378,13 +311,7 @@ Cut tile::chooseCut(const KernelShape &shape, const Extents &extents, const Targ
     cutParts(cut, traitsOf(shape), extents.rows, extents.columns, tuningOf(target));
   else
     cutPointwise(cut, traitsOf(shape), extents.rows, extents.columns, tuningOf(target));
-  cut.streams = isStreaming(shape, cut, extents, target);
-  cut.evenColumns = extents.columns % cut.block == 0 && extents.columns > 0;
-  cut.evenRows = extents.rows % cut.rows == 0;
-  if (shape.parts && cut.loop) { // a part may have no rows
-    cut.rows = extents.rows == 0 ? std::max<int64_t>(cut.rows, 2) : cut.rows;
-    cut.evenRows = false;
-  }
+  finishCut(cut, shape, extents, target);
   return cut;
 }
 

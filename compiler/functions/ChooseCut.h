@@ -25,6 +25,26 @@ std::optional<Extents> extentsOf(const graph::KernelShape &shape, const graph::B
 
 graph::Cut chooseCut(const graph::KernelShape &shape, const Extents &extents, const Target &target);
 
+/// That of a chain of products.
+void cutChain(graph::Cut &cut, const graph::KernelShape &shape, const Extents &extents,
+              const Target &target);
+/// What of a cut follows from its blocks.
+void finishCut(graph::Cut &cut, const graph::KernelShape &shape, const Extents &extents,
+               const Target &target);
+
+/// The model's cut, and those beside it that may be faster.
+std::vector<TensorCut> cutsBeside(const graph::KernelShape &shape, const Extents &extents,
+                                  const Target &target);
+/// All cuts of a product, the fastest by the model of ShareInner.cpp first.
+std::vector<TensorCut> rankProducts(const graph::KernelShape &shape, const Extents &extents,
+                                    const Target &target);
+/// Cuts of a chain that a multiprocessor has room for; `cut`: the model's.
+void chainCuts(const graph::KernelShape &shape, const graph::Cut &cut, const Extents &extents,
+               const Target &target, std::vector<TensorCut> &out);
+/// Makes the model's cut another one of these.
+void takeCut(graph::Cut &cut, const graph::KernelShape &shape, const TensorCut &other,
+             const Extents &extents, const Target &target);
+
 /// Whether a kernel that is cut so goes through large arrays once, and writes little: the right
 /// operands of a product of few rows, or rows that are combined and of which a few numbers remain.
 bool isStreaming(const graph::KernelShape &shape, const graph::Cut &cut, const Extents &extents,
@@ -39,6 +59,8 @@ int64_t shareInner(const graph::KernelShape &shape, const Extents &extents, cons
 /// them up.
 graph::Cut cutShared(const graph::KernelShape &shape, const Extents &extents, const Target &target,
                      int64_t parts);
+/// Whether what so many parts leave to be summed is counted by 32 bits.
+bool sumsFit(int64_t parts, const Extents &extents);
 graph::Cut cutSum(const Extents &extents, const Target &target, int64_t parts);
 
 /// Whether so many programs are thread blocks for the whole chip even if two share each.

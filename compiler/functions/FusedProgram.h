@@ -30,7 +30,14 @@ public:
   llvm::Expected<TensorLaunch> launch(unsigned kernel, const graph::Bindings &sizes,
                                       llvm::ArrayRef<TensorPlace> places,
                                       const Target &target) override {
-    return launchFor({sizes, places, target, Fit::Own, nullptr}, kernel);
+    return launchFor({sizes, places, target}, kernel);
+  }
+  std::vector<TensorCut> cutsFor(unsigned kernel, const graph::Bindings &sizes,
+                                 const Target &target) override;
+  llvm::Expected<TensorLaunch> launchCut(unsigned kernel, const graph::Bindings &sizes,
+                                         llvm::ArrayRef<TensorPlace> places, const Target &target,
+                                         const TensorCut &cut) override {
+    return launchFor({sizes, places, target, Fit::Own, nullptr, &cut}, kernel);
   }
   llvm::Expected<TensorLaunch> launchOfClass(unsigned kernel, const graph::Bindings &sizes,
                                              llvm::ArrayRef<TensorPlace> places,
@@ -38,7 +45,10 @@ public:
                                              LaunchClass &calls) override {
     return launchFor({sizes, places, target, fit, &calls}, kernel);
   }
+  std::string textOfKernel(unsigned kernel) const override;
   TensorProgram &forSizes(const graph::Bindings &sizes, const Target &target) override;
+  FusedProgram &wholeForSizes(const graph::Bindings &sizes, const Target &target) override;
+  FusedProgram &withParts(llvm::ArrayRef<int64_t> parts) override;
   void chooseParts(graph::Bindings &sizes, const Target &target) const override;
   unsigned mostKernels() const override { return kernels.size() + products.size(); }
   std::string tracedText() const override { return traced; }
@@ -54,18 +64,20 @@ private:
   void describeKernel(graph::KernelOp op);
   void addKernel(graph::KernelOp op, TensorKernel kernel);
   void describeHand(graph::LaunchOp launch, TensorKernel &kernel);
+  void shareChanged(graph::KernelOp op);
   void describeResults(mlir::Operation *end);
-  /// What a launch is made for; `calls` is null if nobody asks for others that it serves.
+  /// What a launch is made for; `calls` is null if nobody asks for others that it serves, `cut` if
+  /// the model's is taken.
   struct Asked {
     const graph::Bindings &sizes;
     llvm::ArrayRef<TensorPlace> places;
     const Target &target;
-    Fit fit;
-    LaunchClass *calls;
+    Fit fit = Fit::Own;
+    LaunchClass *calls = nullptr;
+    const TensorCut *cut = nullptr;
   };
   llvm::Expected<TensorLaunch> launchFor(const Asked &asked, unsigned kernel);
   llvm::Expected<TensorLaunch> launchHand(const Asked &asked, const TensorKernel &kernel);
-  FusedProgram &withShares(const graph::Bindings &sizes, const Target &target);
   void shareInner(llvm::ArrayRef<int64_t> parts);
   std::pair<TensorKernel, TensorKernel> sharedKernels(unsigned number, const TensorKernel &whole);
   void addShape(graph::ReshapeOp op);

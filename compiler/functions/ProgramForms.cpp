@@ -17,13 +17,13 @@ using graph::KernelShape;
 using graph::Size;
 using graph::Sizes;
 
-TensorProgram &FusedProgram::forSizes(const Bindings &sizes, const Target &target) {
+FusedProgram &FusedProgram::wholeForSizes(const Bindings &sizes, const Target &target) {
   bool fits = chains == graph::Chains::None || llvm::all_of(chained, [&](const KernelShape &shape) {
                 std::optional<Extents> extents = extentsOf(shape, sizes);
                 return !extents || chainFits(shape, *extents, target);
               });
   if (fits)
-    return withShares(sizes, target);
+    return *this;
   if (!apart) {
     auto isPlain = [](const KernelShape &shape) { return !shape.product->chain->of.hasSoftmax(); };
     bool somePlain = llvm::any_of(chained, isPlain);
@@ -37,24 +37,26 @@ TensorProgram &FusedProgram::forSizes(const Bindings &sizes, const Target &targe
     if (!apart->chained.empty())
       apart->unfused = unfused->clone();
   }
-  return apart->forSizes(sizes, target);
+  return apart->wholeForSizes(sizes, target);
 }
 
 //===----------------------------------------------------------------------===//
 // Products whose inner dimension programs share
 //===----------------------------------------------------------------------===//
 
-FusedProgram &FusedProgram::withShares(const Bindings &sizes, const Target &target) {
-  std::vector<int64_t> parts(kernels.size(), 1);
-  bool isAny = false;
-  for (auto &[kernel, shape] : products)
-    if (std::optional<Extents> extents = extentsOf(shape, sizes)) {
+TensorProgram &FusedProgram::forSizes(const Bindings &sizes, const Target &target) {
+  FusedProgram &whole = wholeForSizes(sizes, target);
+  std::vector<int64_t> parts(whole.kernels.size(), 1);
+  for (auto &[kernel, shape] : whole.products)
+    if (std::optional<Extents> extents = extentsOf(shape, sizes))
       parts[kernel] = tile::shareInner(shape, *extents, target);
-      isAny |= parts[kernel] > 1;
-    }
-  if (!isAny)
+  return whole.withParts(parts);
+}
+
+FusedProgram &FusedProgram::withParts(ArrayRef<int64_t> parts) {
+  if (llvm::all_of(parts, [](int64_t count) { return count == 1; }))
     return *this;
-  std::unique_ptr<FusedProgram> &made = shared[parts];
+  std::unique_ptr<FusedProgram> &made = shared[parts.vec()];
   if (!made) {
     made = std::make_unique<FusedProgram>(context, OwningOpRef<ModuleOp>(module->clone()));
     made->mark = mark; // what is not shared is the same kernel

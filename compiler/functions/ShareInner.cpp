@@ -102,13 +102,12 @@ static constexpr PartBlock kPartBlocks[] = {
     {16, 64, 4},  {16, 128, 4},  {32, 64, 4},  {32, 128, 4},  {64, 64, 4},  {64, 128, 4},
     {128, 64, 4}, {128, 128, 4}, {64, 256, 4}, {128, 256, 8}, {256, 128, 8}};
 
-/// The best block for so many parts, and how long that takes.
-static std::pair<Cut, double> bestFor(const KernelShape &shape, const Extents &of,
-                                      const Target &target, int64_t parts) {
+/// Each block for so many parts, and how long that takes.
+static void forEachBlock(const KernelShape &shape, const Extents &of, const Target &target,
+                         int64_t parts, llvm::function_ref<void(const Cut &, double)> visit) {
   Model model(shape, of, target);
   int64_t bytes = operandBytes(shape);
   bool isPair = !shape.product->others.empty();
-  std::pair<Cut, double> best;
   for (const PartBlock &block : kPartBlocks) {
     // As of whole products: sums are in registers, and of f32 operands the operands as well.
     int64_t most = bytes >= 4 ? (isPair ? 64 * 64 : 64 * 128) : isPair ? 128 * 128 : 128 * 256;
@@ -123,20 +122,41 @@ static std::pair<Cut, double> bestFor(const KernelShape &shape, const Extents &o
     // Two programs beside each other, and more.
     int64_t stages = target.maxSharedBytes * 2 / 5 / model.turnBytes(cut);
     cut.stages = int(std::clamp<int64_t>(stages, kDefaultStages, 8));
-    double time = model.timeOf(cut, parts);
+    visit(cut, model.timeOf(cut, parts));
+  }
+}
+
+/// The best block for so many parts, and how long that takes.
+static std::pair<Cut, double> bestFor(const KernelShape &shape, const Extents &of,
+                                      const Target &target, int64_t parts) {
+  std::pair<Cut, double> best;
+  forEachBlock(shape, of, target, parts, [&](const Cut &cut, double time) {
     if (best.second == 0 || time < best.second)
       best = {cut, time};
-  }
+  });
   return best;
 }
 
-int64_t tile::shareInner(const KernelShape &shape, const Extents &of, const Target &target) {
+static bool mayShare(const KernelShape &shape, const Extents &of) {
   auto isShort = [](MatmulOp op) { // integers and f64 are added up in other types
     auto type = mlir::dyn_cast<mlir::FloatType>(op.getType().getElement());
     return type && type.getWidth() <= 32;
   };
   bool hasAll = of.batch > 0 && of.rows > 0 && of.columns > 0 && of.inner > 0;
-  if (shape.product->chain || !hasAll || !llvm::all_of(productsOf(shape), isShort))
+  return !shape.product->chain && hasAll && llvm::all_of(productsOf(shape), isShort);
+}
+
+/// Whether so many parts can be: each has turns, and what is summed is counted by 32 bits.
+static bool canBe(int64_t parts, int64_t turns, const Extents &of) {
+  return parts <= turns && sumsFit(parts, of);
+}
+
+bool tile::sumsFit(int64_t parts, const Extents &of) {
+  return parts * of.batch * of.rows * of.columns <= INT32_MAX;
+}
+
+int64_t tile::shareInner(const KernelShape &shape, const Extents &of, const Target &target) {
+  if (!mayShare(shape, of))
     return 1;
   Cut whole = chooseCut(shape, of, target);
   int64_t turns = llvm::divideCeil(uint64_t(of.inner), uint64_t(whole.inner));
@@ -144,8 +164,7 @@ int64_t tile::shareInner(const KernelShape &shape, const Extents &of, const Targ
   double least = model.timeOf(whole, 1) * tuningOf(target).sharingWorthIt;
   int64_t best = 1;
   for (int64_t parts : kParts) {
-    // Each part has turns, and what is summed is counted by 32 bits.
-    if (parts > turns || parts * of.batch * of.rows * of.columns > INT32_MAX)
+    if (!canBe(parts, turns, of))
       break;
     double time = bestFor(shape, of, target, parts).second;
     if (time >= least)
@@ -154,6 +173,26 @@ int64_t tile::shareInner(const KernelShape &shape, const Extents &of, const Targ
     best = parts;
   }
   return best;
+}
+
+std::vector<TensorCut> tile::rankProducts(const KernelShape &shape, const Extents &of,
+                                          const Target &target) {
+  std::vector<std::pair<double, TensorCut>> all;
+  auto add = [&](int64_t parts) {
+    forEachBlock(shape, of, target, parts, [&](const Cut &cut, double time) {
+      all.push_back({time, {cut.rows, cut.block, cut.inner, parts, cut.warps, cut.stages}});
+    });
+  };
+  add(1);
+  int64_t turns = llvm::divideCeil(uint64_t(of.inner), uint64_t(all.front().second.inner));
+  for (int64_t parts : kParts)
+    if (mayShare(shape, of) && canBe(parts, turns, of))
+      add(parts);
+  std::vector<TensorCut> out;
+  std::multimap<double, TensorCut> byTime(all.begin(), all.end()); // equals stay in order
+  for (auto &[time, cut] : byTime)
+    out.push_back(cut);
+  return out;
 }
 
 static void setEven(Cut &cut, const Extents &of) {

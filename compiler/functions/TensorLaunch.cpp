@@ -186,6 +186,10 @@ llvm::Expected<TensorLaunch> FusedProgram::launchFor(const Asked &asked, unsigne
   graph::Cut cut = kernel.addsParts   ? cutSum(*extents, target, kernel.parts)
                    : kernel.parts > 1 ? cutShared(shape, *extents, target, kernel.parts)
                                       : chooseCut(shape, *extents, target);
+  if (kernel.parts > 1 && !sumsFit(kernel.parts, *extents))
+    return tooLarge(kernel);
+  if (asked.cut)
+    takeCut(cut, shape, *asked.cut, *extents, target);
   if (countPrograms(shape, cut, *extents) == 0 && !shape.product &&
       !cutWithoutPrograms(cut, *extents, kernel, shape, sizes, target)) {
     launch.grid = {0, 1, 1};

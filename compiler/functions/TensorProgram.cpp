@@ -9,6 +9,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/graph/Elements.h"
 #include "passes/graph/GraphPasses.h"
+#include "passes/graph/HandChanges.h"
 #include "text/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -84,10 +85,32 @@ unsigned FusedProgram::addBuffer(Value value, TensorBuffer::Kind kind, int index
 /// One array in two shapes: what is returned is what was stored, and else what is read.
 void FusedProgram::addShape(graph::ReshapeOp op) {
   unsigned source = bufferOf.lookup(op.getSrc());
-  if (bufferOf.count(op.getResult()))
+  if (bufferOf.count(op.getResult())) {
+    if (unsigned first = memoryOf(source); buffers[first].kind == TensorBuffer::Kind::Intermediate)
+      source = first; // what somebody's kernel has changed
     buffers[source].sameAs = bufferOf.lookup(op.getResult());
-  else
+  } else {
     buffers[addBuffer(op.getResult(), TensorBuffer::Kind::Intermediate, 0)].sameAs = source;
+  }
+}
+
+/// What a kernel that somebody wrote changes is in one memory before and behind it.
+void FusedProgram::shareChanged(KernelOp op) {
+  for (OpResult result : op->getResults()) {
+    Value changed = graph::changedBy(result);
+    if (!changed)
+      continue;
+    unsigned before = memoryOf(bufferOf.lookup(changed)), after = bufferOf.lookup(result);
+    if (memoryOf(after) == before)
+      continue; // a parameter, which becomes that
+    assert((buffers[before].kind == TensorBuffer::Kind::Intermediate ||
+            buffers[after].kind == TensorBuffer::Kind::Intermediate) &&
+           "one of two arrays of the caller's would not be written");
+    if (buffers[after].kind == TensorBuffer::Kind::Result)
+      buffers[before].sameAs = after;
+    else
+      buffers[after].sameAs = before;
+  }
 }
 
 /// What the kernel is given is found among the buffers that it reads and writes.
@@ -144,6 +167,7 @@ void FusedProgram::describeKernel(KernelOp op) {
                                  : addBuffer(output, TensorBuffer::Kind::Intermediate, 0));
   if (auto launch = dyn_cast<graph::LaunchOp>(op.getBody().front().front())) {
     describeHand(launch, kernel);
+    shareChanged(op);
     addKernel(op, std::move(kernel));
     return;
   }

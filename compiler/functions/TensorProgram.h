@@ -70,6 +70,16 @@ struct TensorLaunch {
   double elements = 0; ///< that it goes over, in memory or not
 };
 
+/// A way to cut a kernel into blocks: what of it does not follow from the sizes.
+struct TensorCut {
+  int64_t rows = 0;    ///< of a block
+  int64_t columns = 0; ///< of a block; 0: whole rows, however long
+  int64_t inner = 0;   ///< what a turn of a product's loop adds up
+  int64_t parts = 1;   ///< programs that share the inner dimension of a product
+  int warps = 0, stages = 0;
+  bool operator==(const TensorCut &) const = default;
+};
+
 /// How much of a call's sizes and addresses the code of a launch counts on: on what divides them
 /// and on blocks that fit, on multiples of 16 alone, or on nothing.
 enum class Fit { Own, Divisible, Any };
@@ -134,6 +144,11 @@ public:
   /// needs, one in which products stand apart; or one in which programs share the inner
   /// dimensions of products with few blocks. Parameters and results are the same.
   virtual TensorProgram &forSizes(const graph::Bindings &sizes, const Target &target) = 0;
+  /// The same, but that no programs share inner dimensions: cuts are chosen of its kernels.
+  virtual TensorProgram &wholeForSizes(const graph::Bindings &sizes, const Target &target) = 0;
+  /// Of that one: with inner dimensions in so many parts, by kernel. Its buffers keep their
+  /// numbers; those of sums come behind them.
+  virtual TensorProgram &withParts(llvm::ArrayRef<int64_t> parts) = 0;
   /// Adds sizes that the compiler chooses to those of the arguments: of what is combined in
   /// parts, how many there are.
   virtual void chooseParts(graph::Bindings &sizes, const Target &target) const = 0;
@@ -141,6 +156,16 @@ public:
   virtual llvm::Expected<TensorLaunch> launch(unsigned kernel, const graph::Bindings &sizes,
                                               llvm::ArrayRef<TensorPlace> places,
                                               const Target &target) = 0;
+  /// Of a kernel of `wholeForSizes`, the model's cut and those that may be faster. None of kernels
+  /// that somebody wrote, and where there is nothing to compute.
+  virtual std::vector<TensorCut> cutsFor(unsigned kernel, const graph::Bindings &sizes,
+                                         const Target &target) = 0;
+  /// What such a kernel computes, as text: the same in every process.
+  virtual std::string textOfKernel(unsigned kernel) const = 0;
+  /// As `launch`, in this cut; its parts are those of the program.
+  virtual llvm::Expected<TensorLaunch> launchCut(unsigned kernel, const graph::Bindings &sizes,
+                                                 llvm::ArrayRef<TensorPlace> places,
+                                                 const Target &target, const TensorCut &cut) = 0;
   /// The same in code that counts on no more than `fit` says, and the calls that this code serves.
   virtual llvm::Expected<TensorLaunch> launchOfClass(unsigned kernel, const graph::Bindings &sizes,
                                                      llvm::ArrayRef<TensorPlace> places,
@@ -162,6 +187,22 @@ public:
   /// How many modules `launch` has made so far: sizes of a class share one.
   unsigned modulesMade = 0;
 };
+
+/// A program whose kernels run in chosen cuts.
+struct CutProgram {
+  TensorProgram *program = nullptr;
+  std::vector<std::optional<TensorCut>> cuts; ///< by kernel; nothing, or none: the model's
+  llvm::Expected<TensorLaunch> launch(unsigned kernel, const graph::Bindings &sizes,
+                                      llvm::ArrayRef<TensorPlace> places,
+                                      const Target &target) const;
+};
+/// One of `wholeForSizes`, in these cuts of its kernels.
+CutProgram inCuts(TensorProgram &whole, llvm::ArrayRef<std::optional<TensorCut>> cuts);
+
+/// Sizes that are near each other are a class, in which one cut is the fastest: the largest of it,
+/// and what it is called ("M=225..256, N=4096:16").
+graph::Bindings classOfSizes(const graph::Bindings &sizes);
+std::string textOfClass(const graph::Bindings &sizes);
 
 } // namespace tile
 

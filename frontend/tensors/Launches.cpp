@@ -1,7 +1,9 @@
 //===- Launches.cpp - kernels of the same file in a function's graph ------===//
 //
 // `kernel[grid](x, out, x.shape[0], BLOCK=128)` is one operation: it reads the tensors that it
-// is given, and writes all of those that `tile.empty` made. The grid and sizes are formulas.
+// is given, and writes all of those that `tile.empty` made. What it changes, or writes a part of,
+// the launch declares (`changes=`): such a tensor has another value from there on. The grid and
+// sizes are formulas.
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/tensors/Tracer.h"
@@ -103,8 +105,13 @@ public:
 
 private:
   std::unique_ptr<EvalError> readOptions(CallArgs &args, HandKernel &out);
+  std::unique_ptr<EvalError> readChanges(const PyValue &names);
+  std::unique_ptr<EvalError> checkChanged(const ast::Parameter &parameter, const PyValue &value);
+  std::unique_ptr<EvalError> readTensor(const ast::Parameter &parameter, TensorValue &tensor,
+                                        HandArgument &argument);
   std::unique_ptr<EvalError> readArgument(const ast::Parameter &parameter, const PyValue &value,
                                           HandKernel &out);
+  std::string changedTwice() const;
   std::unique_ptr<EvalError> readGrid(eval::Evaluator &evaluator,
                                       const std::vector<PyValue> &values, HandKernel &out);
 
@@ -113,6 +120,8 @@ private:
   PyValue kernel, grid;
   llvm::SmallVector<mlir::Value> reads;
   std::vector<TensorValue *> writes;
+  llvm::SmallVector<int64_t> changes;         ///< for each of those the operand, or -1
+  std::vector<std::string> changedParameters; ///< of the kernel, as declared
 };
 } // namespace
 
@@ -121,6 +130,11 @@ char LaunchSite::id = 0;
 std::unique_ptr<EvalError> LaunchSite::readOptions(CallArgs &args, HandKernel &out) {
   std::vector<std::pair<std::string, PyValue>> rest;
   for (auto &[name, value] : args.keywords) {
+    if (name == "changes") {
+      if (auto error = readChanges(value))
+        return error;
+      continue;
+    }
     int *option = name == "num_warps"    ? &out.numWarps
                   : name == "num_stages" ? &out.numStages
                                          : nullptr;
@@ -137,12 +151,77 @@ std::unique_ptr<EvalError> LaunchSite::readOptions(CallArgs &args, HandKernel &o
   return nullptr;
 }
 
+/// A name of a parameter, or several.
+std::unique_ptr<EvalError> LaunchSite::readChanges(const PyValue &names) {
+  const eval::FunctionObject &function = kernel.asFunction();
+  changedParameters.clear();
+  std::vector<StringRef> known;
+  for (const ast::Parameter &parameter : function.params())
+    known.push_back(parameter.name);
+  for (const PyValue &name : names.isSequence() ? names.elements() : ArrayRef(names)) {
+    if (!name.isStr() || !llvm::is_contained(known, name.asStr())) {
+      std::string message =
+          formatted("`changes` names parameters of `{}` whose tensors it changes, got {}",
+                    function.name(), eval::repr(name));
+      StringRef near = name.isStr() ? frontend::nearestName(name.asStr(), known) : "";
+      return fail(near.empty() ? message : formatted("{}; did you mean '{}'?", message, near));
+    }
+    changedParameters.push_back(name.asStr());
+  }
+  return nullptr;
+}
+
+/// Whether what is declared to be changed can be.
+std::unique_ptr<EvalError> LaunchSite::checkChanged(const ast::Parameter &parameter,
+                                                    const PyValue &value) {
+  auto refuse = [&](StringRef why) {
+    return fail(formatted("`{}` of `{}` is declared to be changed, {}", parameter.name,
+                          kernel.asFunction().name(), why));
+  };
+  auto *tensor = value.dynExtension<TensorValue>();
+  if (!tensor || tensor->isWeak)
+    return refuse(formatted("and is no tensor: {}", eval::repr(value)));
+  if (tensor->isUnwritten)
+    return refuse("and has no elements yet: what `tile.empty` made is written whole, without being "
+                  "declared; `tile.zeros` has elements");
+  if (!tracer.parameters.count(tensor) && !isOwn(*tensor))
+    return refuse("and is a view of another tensor: pass that, or a copy, `.clone()`");
+  return nullptr;
+}
+
+std::unique_ptr<EvalError> LaunchSite::readTensor(const ast::Parameter &parameter,
+                                                  TensorValue &tensor, HandArgument &argument) {
+  bool isNumber = tensor.isWeak && !tensor.value.getDefiningOp();
+  if (tensor.isWeak && !isNumber)
+    return eval::unsupported(formatted("`{}` of `{}` is computed of numbers that the call "
+                                       "chooses; only such a number itself can be passed",
+                                       parameter.name, kernel.asFunction().name()));
+  bool isChanged = llvm::is_contained(changedParameters, parameter.name);
+  if (!tensor.isUnwritten) {
+    argument.kind = HandArgument::Kind::Read;
+    argument.index = reads.size();
+    reads.push_back(tensor.value);
+  }
+  if (!tensor.isUnwritten && !isChanged)
+    return nullptr;
+  if (llvm::is_contained(writes, &tensor))
+    return fail(formatted("one tensor that is written is passed twice to `{}`",
+                          kernel.asFunction().name()));
+  changes.push_back(isChanged ? int64_t(argument.index) : -1);
+  argument.kind = HandArgument::Kind::Write;
+  argument.index = writes.size();
+  writes.push_back(&tensor);
+  return nullptr;
+}
+
 std::unique_ptr<EvalError> LaunchSite::readArgument(const ast::Parameter &parameter,
                                                     const PyValue &value, HandKernel &out) {
   HandArgument &argument = out.arguments.emplace_back();
   argument.name = parameter.name;
   using Kind = HandArgument::Kind;
-  if (eval::isConstexprAnnotation(parameter.annotation.get(), kernel.asFunction().module)) {
+  bool isConstant =
+      eval::isConstexprAnnotation(parameter.annotation.get(), kernel.asFunction().module);
+  if (isConstant && !llvm::is_contained(changedParameters, parameter.name)) {
     bool isPlain = value.is(PyValue::Kind::Int) || value.is(PyValue::Kind::Bool) ||
                    value.is(PyValue::Kind::Float) || value.is(PyValue::Kind::DType) ||
                    value.isNone() || value.isStr();
@@ -156,23 +235,11 @@ std::unique_ptr<EvalError> LaunchSite::readArgument(const ast::Parameter &parame
                                                         : eval::repr(value);
     return nullptr;
   }
-  if (auto *tensor = value.dynExtension<TensorValue>()) {
-    bool isNumber = tensor->isWeak && !tensor->value.getDefiningOp();
-    if (tensor->isWeak && !isNumber)
-      return eval::unsupported(formatted("`{}` of `{}` is computed of numbers that the call "
-                                         "chooses; only such a number itself can be passed",
-                                         parameter.name, kernel.asFunction().name()));
-    argument.kind = tensor->isUnwritten ? Kind::Write : Kind::Read;
-    argument.index = tensor->isUnwritten ? writes.size() : reads.size();
-    if (!tensor->isUnwritten)
-      reads.push_back(tensor->value);
-    else if (llvm::is_contained(writes, tensor))
-      return fail(formatted("one tensor of `tile.empty` is passed twice to `{}`",
-                            kernel.asFunction().name()));
-    else
-      writes.push_back(tensor);
-    return nullptr;
-  }
+  if (llvm::is_contained(changedParameters, parameter.name))
+    if (auto error = checkChanged(parameter, value))
+      return error;
+  if (auto *tensor = value.dynExtension<TensorValue>())
+    return readTensor(parameter, *tensor, argument);
   if (auto *size = value.dynExtension<SizeValue>()) {
     argument.kind = Kind::Size;
     argument.size = size->size;
@@ -188,6 +255,14 @@ std::unique_ptr<EvalError> LaunchSite::readArgument(const ast::Parameter &parame
         parameter.name, kernel.asFunction().name(), eval::repr(value)));
   }
   return nullptr;
+}
+
+/// The name of a tensor that is changed and read as another argument; empty: there is none.
+std::string LaunchSite::changedTwice() const {
+  for (auto [tensor, operand] : llvm::zip_equal(writes, changes))
+    if (operand >= 0 && llvm::count(reads, reads[operand]) > 1)
+      return tensor->name.empty() ? "a tensor" : formatted("`{}`", tensor->name);
+  return "";
 }
 
 /// Numbers and sizes, `tile.cdiv` of them, or what a function of the constants gives.
@@ -227,6 +302,7 @@ Result LaunchSite::call(eval::Evaluator &evaluator, const CallArgs &given) {
   CallArgs args = given;
   HandKernel made;
   made.function = kernel;
+  changedParameters.clear();
   if (auto error = readOptions(args, made))
     return error;
   std::vector<PyValue> values;
@@ -234,14 +310,20 @@ Result LaunchSite::call(eval::Evaluator &evaluator, const CallArgs &given) {
     return ok;
   reads.clear();
   writes.clear();
+  changes.clear();
   for (auto [parameter, value] : llvm::zip_equal(function.params(), values))
     if (auto error = readArgument(parameter, value, made))
       return error;
   if (writes.empty())
     return fail(
         formatted("`{}` writes nothing that the function could use: pass it a tensor of "
-                  "`tile.empty(shape, dtype=...)`, which it writes whole; other tensors are read",
+                  "`tile.empty(shape, dtype=...)`, which it writes whole, or declare what it "
+                  "changes, `changes=\"NAME\"`; other tensors are read",
                   function.name()));
+  if (std::string name = changedTwice(); !name.empty())
+    return fail(formatted("{} is changed by `{}`, and is passed to it a second time: what it reads "
+                          "there is not known; pass a copy, `.clone()`",
+                          name, function.name()));
   if (auto error = readGrid(evaluator, values, made))
     return error;
   llvm::SmallVector<mlir::Type> types;
@@ -252,7 +334,13 @@ Result LaunchSite::call(eval::Evaluator &evaluator, const CallArgs &given) {
     made.line = line.getLine();
   auto op = graph::LaunchOp::create(tracer.builder, at, types, function.name(),
                                     tracer.launches.size(), reads);
-  for (auto [written, value] : llvm::zip_equal(writes, op.getOutputs())) {
+  if (llvm::any_of(changes, [](int64_t operand) { return operand >= 0; }))
+    op->setAttr(graph::kChangesAttr, tracer.builder.getDenseI64ArrayAttr(changes));
+  for (auto [written, value, changed] : llvm::zip_equal(writes, op.getOutputs(), changes)) {
+    if (changed >= 0) {
+      tracer.update(*written, value);
+      continue;
+    }
     written->value = value;
     written->isUnwritten = false;
   }

@@ -75,6 +75,9 @@ public:
   bool isCopy = false;      ///< made by `clone`: nobody else's
 };
 
+/// Whether a value is memory of its own, not a view of what somebody else may look at.
+bool isOwn(const TensorValue &tensor);
+
 /// A traced operand, or the reason why there is none.
 struct Operand {
   mlir::Value value;
@@ -146,6 +149,8 @@ public:
   };
   std::vector<Update> updates;
   llvm::DenseMap<const TensorValue *, unsigned> parameters; ///< those that may be written
+  /// From here on a tensor has another value, which its memory gets.
+  void update(TensorValue &tensor, mlir::Value value);
   std::unique_ptr<EvalError> checkUpdates();
   /// The last value of each parameter that has been written.
   llvm::SmallVector<std::pair<unsigned, mlir::Value>> updated() const;

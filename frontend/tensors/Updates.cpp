@@ -23,8 +23,7 @@ static bool isWhole(const PyValue &index) {
   return slice.lower.isNone() && slice.upper.isNone() && slice.step.isNone();
 }
 
-/// Whether a value is memory of its own, not a view of what somebody else may look at.
-static bool isOwn(const TensorValue &tensor) {
+bool tensors::isOwn(const TensorValue &tensor) {
   mlir::Operation *op = tensor.value.getDefiningOp();
   return tensor.isCopy || mlir::isa_and_nonnull<graph::MapOp, graph::ReduceOp, graph::MatmulOp,
                                                 graph::ScanOp, graph::GatherOp, graph::IndexOp>(op);
@@ -132,9 +131,7 @@ static Result assigned(Tracer &tracer, const PyValue &to, const PyValue &index,
 }
 
 Result TensorValue::assignSubscript(const PyValue &index, const PyValue &given) {
-  auto parameter = tracer.parameters.find(this);
-  bool isParameter = parameter != tracer.parameters.end();
-  if (!isParameter && !isOwn(*this))
+  if (!tracer.parameters.count(this) && !isOwn(*this))
     return eval::unsupported("parameters and what is computed are written in place, and this is a "
                              "view: make a new one, such as `tile.where(condition, new, old)`, or "
                              "write what it is a view of");
@@ -145,12 +142,18 @@ Result TensorValue::assignSubscript(const PyValue &index, const PyValue &given) 
     return whole;
   if (auto error = tracer.operand("=", *whole, x))
     return error;
-  tracer.updates.push_back({isParameter ? std::optional(parameter->second) : std::nullopt, value,
-                            x.value, name.empty() ? "a value" : formatted("`{}`", name)});
-  value = x.value;
-  isWeak = false;
-  isCopy = !isParameter;
+  tracer.update(*this, x.value);
   return PyValue();
+}
+
+void Tracer::update(TensorValue &tensor, mlir::Value value) {
+  auto parameter = parameters.find(&tensor);
+  bool isParameter = parameter != parameters.end();
+  updates.push_back({isParameter ? std::optional(parameter->second) : std::nullopt, tensor.value,
+                     value, tensor.name.empty() ? "a value" : formatted("`{}`", tensor.name)});
+  tensor.value = value;
+  tensor.isWeak = false;
+  tensor.isCopy = !isParameter;
 }
 
 static std::string lineOf(mlir::Operation *op) {

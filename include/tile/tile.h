@@ -377,9 +377,18 @@ typedef struct tile_program_options {
   const char *target; /* as in tile_compile_options */
   /* "default", or "reduce-overhead": a run with the addresses, sizes, numbers and stream of an
    * earlier one is recorded as a CUDA graph, and repeated from then on by one call of the driver,
-   * without looking at shapes or allocating. The last eight such runs are remembered. NULL:
-   * "default". */
+   * without looking at shapes or allocating. The last eight such runs are remembered.
+   * "max-autotune": the same, and kernels run in the cuts into blocks that are fastest. The first
+   * run for some sizes measures those that may be faster than the compiler's choice, which takes
+   * seconds, waits for the device and has memory of its own meanwhile; what the run leaves is the
+   * same. Which are fastest is kept on record. A run that somebody captures measures nothing.
+   * NULL: "default". */
   const char *mode;
+  /* Of "max-autotune", as in tile_jit_options: a file of records that people read, NULL:
+   * $TILE_TUNING, "": none; and 1: nothing is timed, and what is not on record runs as in
+   * "default". */
+  const char *tuning_file;
+  int32_t no_timing;
 } tile_program_options;
 TILE_API void tile_program_options_init_sized(tile_program_options *options, size_t size);
 static inline void tile_program_options_init(tile_program_options *options) {

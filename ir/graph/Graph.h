@@ -24,6 +24,8 @@ namespace tile::graph {
 
 /// On a function: its last results are what parameters become, one number of a parameter each.
 inline constexpr llvm::StringLiteral kUpdatesAttr = "graph.updates";
+/// On a launch: for each result the operand that the kernel changes to it; -1: it writes all of it.
+inline constexpr llvm::StringLiteral kChangesAttr = "graph.changes";
 
 /// The type of a value of a graph.
 inline GraphTensorType typeOf(mlir::Value value) {

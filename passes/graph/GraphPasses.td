@@ -104,7 +104,9 @@ def GraphPlaceUpdatesPass : TilePass<"graph-place-updates", "::mlir::func::FuncO
 
     Guarantees: each of the last results can be stored in the memory of its parameter by the
     kernel that computes it. Where that would be read afterwards, a kernel at the end copies it, with the
-    reason among its `reasons`. A kernel that reads what it writes has `graph.in_place`.
+    reason among its `reasons`. A kernel that reads what it writes has `graph.in_place`. What a kernel
+    that somebody wrote changes (`graph.changes` of its launch) nobody reads behind it, and it is the
+    kernel's, or the parameter that becomes it: else the kernel is given a copy.
 
     Never: changes what a function computes.
     ```mlir
@@ -115,7 +117,8 @@ def GraphPlaceUpdatesPass : TilePass<"graph-place-updates", "::mlir::func::FuncO
   }];
   let counts = [
     Count<"updatesInPlace", "parameters that kernels write where they lie">,
-    Count<"updatesCopied", "parameters whose new value is copied there">
+    Count<"updatesCopied", "parameters whose new value is copied there">,
+    Count<"changesCopied", "arrays that kernels by hand change a copy of">
   ];
   let dependentDialects = ["::tile::graph::GraphDialect"];
 }

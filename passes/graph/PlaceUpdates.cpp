@@ -4,9 +4,14 @@
 // behind that, and if each program of the kernel itself reads only what it writes, and reads it
 // before. Else the new value is stored elsewhere, and the last kernels copy it.
 //
+// A kernel that somebody wrote changes an operand where that lies (TensorProgram.cpp gives both one
+// memory): if somebody else reads it behind that, or it is a parameter that does not become what
+// the kernel makes of it, the kernel is given a copy.
+//
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/graph/GraphPasses.h"
+#include "passes/graph/HandChanges.h"
 #include "passes/graph/Sources.h"
 #include "passes/graph/Space.h"
 #include "text/Format.h"
@@ -24,6 +29,7 @@ using tile::formatted;
 
 #define DEBUG_TYPE "graph-place-updates"
 ALWAYS_ENABLED_STATISTIC(updatesInPlace, "parameters that kernels write where they lie");
+ALWAYS_ENABLED_STATISTIC(changesCopied, "arrays that kernels by hand change a copy of");
 ALWAYS_ENABLED_STATISTIC(updatesCopied, "parameters whose new value is copied there");
 
 /// Whether a value is computed of another one of the kernel.
@@ -77,25 +83,34 @@ static std::string hazardInside(KernelOp kernel, unsigned output, BlockArgument 
   return "";
 }
 
+/// What kernels that somebody wrote have changed to a value.
+static Value firstOf(Value value) {
+  while (Value before = changedBy(value))
+    value = before;
+  return value;
+}
+
 /// Why a parameter's memory cannot take what the parameter becomes; empty: it can.
 static std::string hazard(OpOperand &result, Value parameter) {
   auto kernel = result.get().getDefiningOp<KernelOp>();
   if (!kernel)
     return "it is another shape of what is stored";
+  Value changed = changedBy(result.get());
+  if (changed && firstOf(changed) != parameter)
+    return "a kernel that somebody wrote changes a copy of it";
   for (Operation *user : parameter.getUsers())
     if (user != kernel && !user->isBeforeInBlock(kernel))
       return "a later kernel reads what it was";
   std::string reason;
   for (auto [input, inside] : llvm::zip(kernel.getInputs(), kernel.getBody().getArguments()))
-    if (input == parameter && reason.empty())
+    if (input == parameter && !changed && reason.empty())
       reason = hazardInside(kernel, cast<OpResult>(result.get()).getResultNumber(), inside);
   return reason;
 }
 
-/// A kernel at the end that copies.
-static Value copied(OpOperand &result, StringRef name, StringRef reason) {
-  OpBuilder b(result.getOwner());
-  Value value = result.get();
+/// A kernel in front of an operation that copies.
+static Value copied(Operation *before, Value value, StringRef name, StringRef reason) {
+  OpBuilder b(before);
   Location loc = value.getLoc();
   auto kernel = KernelOp::create(b, loc, TypeRange{value.getType()}, name, ValueRange{value},
                                  b.getStrArrayAttr({reason}));
@@ -106,11 +121,44 @@ static Value copied(OpOperand &result, StringRef name, StringRef reason) {
   return kernel.getOutputs()[0];
 }
 
+/// Whether a value is what a parameter becomes, or kernels that somebody wrote change it to that,
+/// and is no result besides.
+static bool becomes(Value value, BlockArgument parameter, DenseI64ArrayAttr updates) {
+  auto function = cast<func::FuncOp>(parameter.getOwner()->getParentOp());
+  Operation *end = function.getBody().front().getTerminator();
+  size_t first = end->getNumOperands() - updates.size();
+  if (llvm::is_contained(end->getOperands().take_front(first), value))
+    return false;
+  for (auto [i, number] : llvm::enumerate(updates.asArrayRef()))
+    if (number == parameter.getArgNumber())
+      for (Value after = end->getOperand(first + i); after; after = changedBy(after))
+        if (after == value)
+          return true;
+  return false;
+}
+
+/// Whether nobody looks at an operand behind the kernel that changes it, which becomes `result`.
+static bool canChange(OpResult result, BlockArgument inside) {
+  auto kernel = cast<KernelOp>(result.getOwner());
+  Value changed = kernel.getInputs()[inside.getArgNumber()];
+  if (!inside.hasOneUse() || llvm::count(kernel.getInputs(), changed) > 1)
+    return false;
+  for (Operation *user : changed.getUsers())
+    if (user != kernel && (isa<ReshapeOp>(user) || !user->isBeforeInBlock(kernel)))
+      return false;
+  if (changed.getDefiningOp<KernelOp>())
+    return true;
+  auto parameter = dyn_cast<BlockArgument>(changed);
+  auto updates = kernel->getParentOp()->getAttrOfType<DenseI64ArrayAttr>(kUpdatesAttr);
+  return parameter && updates && becomes(result, parameter, updates);
+}
+
 namespace {
 struct GraphPlaceUpdatesPass
     : public tile::graph::impl::GraphPlaceUpdatesPassBase<GraphPlaceUpdatesPass> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
+    copyChanged(function);
     auto updates = function->getAttrOfType<DenseI64ArrayAttr>(kUpdatesAttr);
     if (!updates)
       return;
@@ -130,9 +178,28 @@ struct GraphPlaceUpdatesPass
       if (auto name = function.getArgAttrOfType<StringAttr>(number, "graph.name"))
         of = formatted("`{}`", name);
       LDBG() << of << " is copied: " << reason;
-      result.set(copied(result, (function.getName() + "_update_" + Twine(i)).str(),
+      result.set(copied(end, result.get(), (function.getName() + "_update_" + Twine(i)).str(),
                         formatted("update of {} not in place: {}", of, reason)));
     }
+  }
+
+  /// Gives kernels that somebody wrote copies of what they cannot change where it lies.
+  void copyChanged(func::FuncOp function) {
+    unsigned number = 0;
+    for (KernelOp kernel : llvm::to_vector(function.getOps<KernelOp>()))
+      for (OpResult result : kernel->getResults()) {
+        BlockArgument inside = changedInside(result);
+        if (!inside || canChange(result, inside))
+          continue;
+        Operation *launch = &kernel.getBody().front().front();
+        Value input = kernel.getInputs()[inside.getArgNumber()];
+        Value copy = copied(kernel, input, (function.getName() + "_copy_" + Twine(number++)).str(),
+                            formatted("copied for {}, which changes it", spelled(launch)));
+        kernel.getInputsMutable().append(copy);
+        BlockArgument own = kernel.getBody().front().addArgument(copy.getType(), kernel.getLoc());
+        giveInstead(result, own);
+        ++changesCopied;
+      }
   }
 
   /// The kernel stores when all that it reads there has been read.

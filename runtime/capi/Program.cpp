@@ -90,12 +90,16 @@ static llvm::Error compileProgram(tile_compiler *compiler,
     return converted.takeError();
 
   llvm::StringRef mode = chosen.mode ? chosen.mode : "default";
-  if (mode != "default" && mode != "reduce-overhead")
-    return invalid(
-        formatted("`mode`: there is no `{}`; `default` and `reduce-overhead` are known", mode));
+  if (mode != "default" && mode != "reduce-overhead" && mode != "max-autotune")
+    return invalid(formatted("`mode`: there is no `{}`; `default`, `reduce-overhead` and "
+                             "`max-autotune` are known",
+                             mode));
 
   auto made = std::make_unique<tile_program>();
-  made->repeats = mode == "reduce-overhead";
+  made->repeats = mode != "default";
+  if (mode == "max-autotune")
+    made->tuning = std::make_unique<ProgramTuning>(chosenText(chosen.tuning_file, "TILE_TUNING"),
+                                                   chosen.no_timing != 0);
   made->compiler = *reinterpret_cast<std::shared_ptr<tile_compiler> *>(compiler);
   made->file = std::move(file);
   made->target = findTarget(converted->target);

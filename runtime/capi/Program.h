@@ -4,6 +4,7 @@
 
 #include "runtime/capi/Internal.h"
 #include "runtime/capi/ProgramRecordings.h"
+#include "runtime/capi/ProgramTuning.h"
 
 /// A file's function with all that it was read from.
 struct tile_program {
@@ -22,6 +23,7 @@ struct tile_program {
       kernels;
   bool repeats = false; ///< runs are recorded
   tile::runtime::capi::ProgramRecordings recordings;
+  std::unique_ptr<tile::runtime::capi::ProgramTuning> tuning; ///< null: the model's cuts are taken
 };
 
 #endif // TILE_RUNTIME_CAPI_PROGRAM_H

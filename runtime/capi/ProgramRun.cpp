@@ -1,6 +1,6 @@
 //===- ProgramRun.cpp - tile.h: functions of whole tensors, run ------------===//
 #include "compiler/functions/Workspace.h"
-#include "runtime/capi/Program.h"
+#include "runtime/capi/ProgramCall.h"
 #include "runtime/capi/WarmKernels.h"
 #include "text/Format.h"
 
@@ -8,127 +8,6 @@ using namespace tile;
 using namespace tile::runtime;
 using namespace tile::runtime::capi;
 using tensors::Parameter;
-
-//===----------------------------------------------------------------------===//
-// Sizes
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// The arguments of a call, read.
-struct Call {
-  TensorProgram *program = nullptr; ///< what runs for its sizes
-  graph::Bindings sizes;
-  std::vector<const void *> values; ///< by parameter; null for constants
-};
-} // namespace
-
-static llvm::Error readTensor(const Parameter &parameter, const tile_tensor &tensor,
-                              tensors::Argument &out) {
-  if (tensor.rank < 0 || tensor.rank > TILE_TENSOR_RANK)
-    return invalid(
-        formatted("`{}` has {} dimensions: 0 to 8 are possible", parameter.name, tensor.rank));
-  for (int64_t size : llvm::ArrayRef(tensor.shape, tensor.rank)) {
-    if (size < 0)
-      return invalid(formatted("`{}` has a negative size", parameter.name));
-    out.shape.push_back(size);
-  }
-  return llvm::Error::success();
-}
-
-static llvm::Error readCall(tile_program &program, const void *const *arguments,
-                            size_t numArguments, Call &call) {
-  const std::vector<Parameter> &parameters = program.signature.parameters;
-  std::vector<tensors::Argument> shapes(parameters.size());
-  size_t next = 0;
-  for (auto [parameter, shape] : llvm::zip_equal(parameters, shapes)) {
-    bool isConstant = parameter.kind == Parameter::Kind::Constant;
-    const void *value = isConstant || next >= numArguments ? nullptr : arguments[next];
-    call.values.push_back(value);
-    if (isConstant)
-      continue;
-    if (!value)
-      return invalid(formatted("argument {}, `{}`, is missing", uint64_t(next), parameter.name));
-    ++next;
-    if (parameter.kind == Parameter::Kind::Tensor)
-      if (llvm::Error error =
-              readTensor(parameter, *static_cast<const tile_tensor *>(value), shape))
-        return error;
-  }
-  if (next < numArguments)
-    return invalid(
-        formatted("`{}` takes {} arguments", program.function.asFunction().name(), uint64_t(next)));
-  if (auto error = tensors::bindSizes(program.signature, shapes,
-                                      program.function.asFunction().name(), call.sizes))
-    return invalid(error->diagnostic.message);
-  if (std::string wrong = program.program->unmetRequirement(call.sizes); !wrong.empty())
-    return invalid(formatted("`{}`: {}", program.function.asFunction().name(), wrong));
-  call.program = &program.program->forSizes(call.sizes, *program.target);
-  call.program->chooseParts(call.sizes, *program.target);
-  return llvm::Error::success();
-}
-
-/// Bytes of what lies between kernels; `offsets` gets where each is, by buffer.
-static llvm::Expected<int64_t> placeIntermediates(const TensorProgram &program,
-                                                  const graph::Bindings &sizes,
-                                                  std::vector<int64_t> &offsets) {
-  std::optional<int64_t> bytes = tile::planWorkspace(program, sizes, offsets);
-  if (!bytes)
-    return invalid("the workspace is too large");
-  return *bytes;
-}
-
-tile_status tile_program_result(tile_program *program, const void *const *arguments,
-                                size_t numArguments, size_t index, tile_tensor *result,
-                                const char **type) {
-  return guarded([&]() -> llvm::Error {
-    TILE_REQUIRE(program);
-    TILE_REQUIRE(result);
-    Call call;
-    if (llvm::Error error = readCall(*program, arguments, numArguments, call))
-      return error;
-    if (index >= call.program->results.size())
-      return invalid(formatted("there is no result {}", uint64_t(index)));
-    const TensorBuffer &buffer = call.program->buffers[call.program->results[index]];
-    if (buffer.shape.size() > TILE_TENSOR_RANK)
-      return invalid("the result has more than 8 dimensions");
-    void *data = result->data;
-    *result = {data, int32_t(buffer.shape.size()), {}, {}};
-    int64_t step = 1;
-    for (size_t i = buffer.shape.size(); i-- > 0;) {
-      std::optional<int64_t> size = buffer.shape[i].evaluate(call.sizes);
-      if (!size || *size < 0)
-        return invalid(formatted("the size `{}` of the result is no size", buffer.shape[i]));
-      result->shape[i] = *size;
-      result->strides[i] = step;
-      step = int64_t(uint64_t(step) * uint64_t(*size));
-    }
-    if (type)
-      *type = program->resultTypes[index].c_str();
-    return llvm::Error::success();
-  });
-}
-
-tile_status tile_program_workspace(tile_program *program, const void *const *arguments,
-                                   size_t numArguments, size_t *bytes) {
-  return guarded([&]() -> llvm::Error {
-    TILE_REQUIRE(bytes);
-    *bytes = 0;
-    TILE_REQUIRE(program);
-    Call call;
-    if (llvm::Error error = readCall(*program, arguments, numArguments, call))
-      return error;
-    std::vector<int64_t> offsets;
-    llvm::Expected<int64_t> needed = placeIntermediates(*call.program, call.sizes, offsets);
-    if (!needed)
-      return needed.takeError();
-    *bytes = *needed;
-    return llvm::Error::success();
-  });
-}
-
-//===----------------------------------------------------------------------===//
-// Running
-//===----------------------------------------------------------------------===//
 
 /// Strides that say more than that there are no gaps.
 static std::vector<int64_t> stridesOf(const tile_tensor &tensor) {
@@ -174,16 +53,12 @@ struct RunTarget {
 };
 } // namespace
 
-static llvm::Error runKernel(tile_program &program, const TensorLaunch &launch, const Call &call,
-                             llvm::ArrayRef<TensorPlace> places, RunTarget &on) {
-  if (launch.grid[0] == 0)
-    return llvm::Error::success();
-  auto kernel = kernelFor(program, launch, on.where);
-  if (!kernel)
-    return kernel.takeError();
+static std::vector<const void *> argumentsOf(const TensorProgram &program,
+                                             const TensorLaunch &launch, const ProgramCall &call,
+                                             llvm::ArrayRef<TensorPlace> places) {
   std::vector<const void *> arguments;
   for (const TensorArgument &argument : launch.arguments) {
-    const TensorBuffer &buffer = call.program->buffers[argument.buffer];
+    const TensorBuffer &buffer = program.buffers[argument.buffer];
     if (!argument.isBuffer)
       arguments.push_back(&argument.size); // the low half, where 32 bits are asked for
     else if (buffer.kind == TensorBuffer::Kind::Number)
@@ -191,6 +66,18 @@ static llvm::Error runKernel(tile_program &program, const TensorLaunch &launch, 
     else
       arguments.push_back(&places[argument.buffer].address);
   }
+  return arguments;
+}
+
+static llvm::Error runKernel(tile_program &program, const TensorLaunch &launch,
+                             const ProgramCall &call, llvm::ArrayRef<TensorPlace> places,
+                             RunTarget &on) {
+  if (launch.grid[0] == 0)
+    return llvm::Error::success();
+  auto kernel = kernelFor(program, launch, on.where);
+  if (!kernel)
+    return kernel.takeError();
+  std::vector<const void *> arguments = argumentsOf(*call.program, launch, call, places);
   on.mayRepeat &= llvm::none_of((*kernel)->metadata().params, [](const KernelParameter &of) {
     return of.kind == KernelParameter::Kind::Scratch;
   });
@@ -201,7 +88,7 @@ static llvm::Error runKernel(tile_program &program, const TensorLaunch &launch, 
   return (*kernel)->launch(on.stream, launch.grid.data(), arguments, options);
 }
 
-static llvm::Expected<std::vector<TensorPlace>> placeBuffers(const Call &call,
+static llvm::Expected<std::vector<TensorPlace>> placeBuffers(const ProgramCall &call,
                                                              const tile_tensor *results,
                                                              void *workspace,
                                                              llvm::ArrayRef<int64_t> offsets) {
@@ -231,12 +118,13 @@ static llvm::Expected<std::vector<TensorPlace>> placeBuffers(const Call &call,
   return places;
 }
 
-static llvm::Error launchAll(tile_program &program, const Call &call,
+static llvm::Error launchAll(tile_program &program, const ProgramCall &call,
                              llvm::ArrayRef<TensorPlace> places, RunTarget &on) {
   std::vector<TensorLaunch> launches;
   for (unsigned i = 0; i < call.program->kernels.size(); ++i) {
     llvm::Expected<TensorLaunch> launch =
-        call.program->launch(i, call.sizes, places, *program.target);
+        call.inCuts.program ? call.inCuts.launch(i, call.sizes, places, *program.target)
+                            : call.program->launch(i, call.sizes, places, *program.target);
     if (!launch)
       return invalid(llvm::toString(launch.takeError()));
     launches.push_back(std::move(*launch));
@@ -284,14 +172,66 @@ static llvm::Expected<bool> runRecorded(ProgramRecordings::Recording &recording,
   return true;
 }
 
+/// Takes the cuts that are fastest, which are measured first if nobody knows them; not on a stream
+/// that somebody captures.
+static llvm::Error chooseCuts(tile_program &program, const ProgramRun &run,
+                              const std::shared_ptr<Context> &where, ProgramCall &call) {
+  CompileService &service = program.compiler->service;
+  std::vector<TensorPlace> places(call.values.size());
+  for (auto [parameter, value, place] :
+       llvm::zip_equal(program.signature.parameters, call.values, places))
+    if (parameter.kind == Parameter::Kind::Tensor) {
+      auto &tensor = *static_cast<const tile_tensor *>(value);
+      place = {reinterpret_cast<uintptr_t>(tensor.data), stridesOf(tensor)};
+    }
+  auto argumentsFor = [&](const TensorProgram &of, const TensorLaunch &launch,
+                          llvm::ArrayRef<TensorPlace> at) {
+    return argumentsOf(of, launch, call, at);
+  };
+  auto stream = static_cast<cuda::Stream>(run.stream);
+  StreamMachine machine(service, where, stream, argumentsFor);
+  bool isCaptured = isCapturing(where->api(), stream);
+  auto chosen = program.tuning->on(*where, service)
+                    .fastest({*program.program, call.given, *program.target, places},
+                             isCaptured ? nullptr : &machine);
+  if (!chosen)
+    return chosen.takeError();
+  call.inCuts = std::move(*chosen);
+  return llvm::Error::success();
+}
+
+/// Makes the chosen cuts what runs, if the caller's workspace is enough for them.
+static llvm::Error takeCuts(tile_program &program, const ProgramRun &run, ProgramCall &call) {
+  graph::Bindings sizes = call.given;
+  call.inCuts.program->chooseParts(sizes, *program.target);
+  std::vector<int64_t> offsets;
+  auto needed = placeIntermediates(*call.inCuts.program, sizes, offsets);
+  if (!needed)
+    return needed.takeError();
+  if (uint64_t(*needed) > run.workspaceBytes) {
+    call.inCuts = {};
+    return llvm::Error::success();
+  }
+  call.program = call.inCuts.program;
+  call.sizes = std::move(sizes);
+  return llvm::Error::success();
+}
+
 /// The arguments of a run, read, and where its arrays lie.
-static llvm::Error prepareRun(tile_program &program, const ProgramRun &run, Call &call,
+static llvm::Error prepareRun(tile_program &program, const ProgramRun &run,
+                              const std::shared_ptr<Context> &where, ProgramCall &call,
                               std::vector<TensorPlace> &places) {
   if (llvm::Error error = readCall(program, run.arguments, run.numArguments, call))
     return error;
   if (run.numResults != call.program->results.size())
     return invalid(formatted("`{}` has {} results, not {}", program.function.asFunction().name(),
                              uint64_t(call.program->results.size()), uint64_t(run.numResults)));
+  if (program.tuning) {
+    if (llvm::Error error = chooseCuts(program, run, where, call))
+      return error;
+    if (llvm::Error error = takeCuts(program, run, call))
+      return error;
+  }
   std::vector<int64_t> offsets;
   llvm::Expected<int64_t> needed = placeIntermediates(*call.program, call.sizes, offsets);
   if (!needed)
@@ -316,11 +256,11 @@ static llvm::Error runProgram(tile_program &program, const ProgramRun &run,
                               const std::shared_ptr<Context> &where) {
   auto stream = static_cast<cuda::Stream>(run.stream);
   ProgramRecordings::Recording *known = program.repeats ? program.recordings.find(run) : nullptr;
-  Call call;
+  ProgramCall call;
   std::vector<TensorPlace> places;
   auto launch = [&](RunTarget &on) { return launchAll(program, call, places, on); };
   if (!known || !known->graph)
-    if (llvm::Error error = prepareRun(program, run, call, places))
+    if (llvm::Error error = prepareRun(program, run, where, call, places))
       return error;
   if (known) {
     auto hasRun = runRecorded(*known, where, stream, launch);
@@ -329,7 +269,7 @@ static llvm::Error runProgram(tile_program &program, const ProgramRun &run,
     if (*hasRun)
       return llvm::Error::success();
     if (known->graph) // on a stream that somebody records
-      if (llvm::Error error = prepareRun(program, run, call, places))
+      if (llvm::Error error = prepareRun(program, run, where, call, places))
         return error;
   }
   RunTarget on{where, stream};

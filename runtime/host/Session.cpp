@@ -52,7 +52,7 @@ Session::Session(runtime::Device &device, std::vector<std::string> includePaths,
                  std::string cacheFolder)
     : context(std::make_shared<HostContext>(device)),
       launcher(context, includePaths, std::move(cacheFolder)),
-      functions(context, std::move(includePaths)) {}
+      functions(context, std::move(includePaths), launcher.configurations()) {}
 
 std::unique_ptr<EvalError> Session::takeDeviceError() {
   if (context->deviceError.empty())

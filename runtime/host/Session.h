@@ -55,6 +55,7 @@ public:
   /// Compiles what a launch's handle is asked about (`handle.asm["ptx"]`).
   void setInspector(Inspector inspector) { launcher.inspector = std::move(inspector); }
   Launcher &kernels() { return launcher; }
+  TensorFunctions &tensorFunctions() { return functions; }
   /// Of all checks of the case so far.
   const Comparison &comparisons() const { return worst; }
   bool checkedAnything() const { return checks != 0; }

@@ -50,7 +50,10 @@ struct HostContext {
 
   /// Of all kernels that are launched (CompileOptions).
   bool eachLaneArrives = false;
-  bool asBuilt = false; ///< functions of whole tensors run in code for other sizes, if it serves
+  // Of functions of whole tensors:
+  bool asBuilt = false;       ///< they run in code for other sizes, if it serves
+  bool inFastestCuts = false; ///< measured where there is a GPU
+  int otherCuts = 0;          ///< which of the cuts beside the model's they run in; 0: the model's
   std::function<void(llvm::StringRef)> print;
   /// The device compares what launches leave by itself; references mean nothing.
   bool ignoresReferences = false;

@@ -1,8 +1,8 @@
 //===- TensorFunctions.cpp - `f(x, y)` of a @tile.function ----------------===//
 #include "runtime/host/TensorFunctions.h"
+#include "runtime/host/FunctionMachine.h"
 #include "runtime/host/Launcher.h"
 #include "text/Format.h"
-#include "llvm/ADT/bit.h"
 
 using namespace tile;
 using namespace tile::host;
@@ -20,6 +20,7 @@ struct TensorFunctions::Call {
   graph::Bindings made; ///< sizes that its kernels are made for, if those are not its own
   std::string key;      ///< of the types and constants
   TensorProgram *program = nullptr;
+  CutProgram inCuts;            ///< the same in chosen cuts; no program: the model's
   std::vector<PyValue> tensors; ///< by buffer; None for numbers
   std::vector<TensorPlace> places;
 
@@ -97,27 +98,73 @@ std::unique_ptr<EvalError> TensorFunctions::compile(Evaluator &evaluator, Call &
 // Running
 //===----------------------------------------------------------------------===//
 
-/// Which kernels there are: those for the sizes of the call or, where functions run as they are
-/// built ahead, those for the next powers of two, if they serve it.
-void TensorFunctions::chooseProgram(Call &call) const {
+/// Whether the kernels for the next powers of two serve the call, as if it were built ahead.
+bool TensorFunctions::chooseAsBuilt(Call &call) const {
   const Target &target = targetNamed(context->device.target());
   TensorProgram &all = *call.program;
   for (auto &[name, size] : call.sizes)
-    if (context->asBuilt)
-      call.made[name] = int64_t(llvm::PowerOf2Ceil(std::max<int64_t>(size, 1)));
-  if (context->asBuilt && all.unmetRequirement(call.made).empty()) {
+    call.made[name] = int64_t(llvm::PowerOf2Ceil(std::max<int64_t>(size, 1)));
+  if (all.unmetRequirement(call.made).empty()) {
     graph::Bindings sizes = call.sizes;
-    call.program = &all.forSizes(call.made, target);
-    call.program->chooseParts(call.made, target);
+    TensorProgram &form = all.forSizes(call.made, target);
+    form.chooseParts(call.made, target);
     sizes.insert(call.made.begin(), call.made.end()); // what the compiler chooses
-    if (call.program->isServed(call.made, sizes, target)) {
+    if (form.isServed(call.made, sizes, target)) {
+      call.program = &form;
       call.sizes = std::move(sizes);
-      return;
+      return true;
     }
   }
   call.made.clear();
-  call.program = &all.forSizes(call.sizes, target);
+  return false;
+}
+
+void TensorFunctions::chooseOtherCuts(Call &call) const {
+  const Target &target = targetNamed(context->device.target());
+  TensorProgram &whole = call.program->wholeForSizes(call.sizes, target);
+  graph::Bindings sizes = call.sizes;
+  whole.chooseParts(sizes, target);
+  std::vector<std::optional<TensorCut>> taken(whole.kernels.size());
+  for (auto [i, cut] : llvm::enumerate(taken))
+    if (std::vector<TensorCut> all = whole.cutsFor(i, sizes, target); !all.empty())
+      cut = all[size_t(context->otherCuts) % all.size()];
+  call.inCuts = inCuts(whole, taken);
+}
+
+std::unique_ptr<EvalError> TensorFunctions::chooseFastest(Call &call) {
+  std::vector<TensorPlace> places(call.values.size());
+  for (auto [value, place] : llvm::zip_equal(call.values, places)) {
+    auto *tensor = value.dynExtension<Tensor>();
+    if (!tensor)
+      continue;
+    place.address = tensor->devicePointer();
+    if (!tensor->isContiguous())
+      place.strides.assign(tensor->strides().begin(), tensor->strides().end());
+  }
+  FunctionMachine machine(context->device, call.values,
+                          [&](const TensorLaunch &launch) { return requestFor(call, launch); });
+  const Target &target = targetNamed(context->device.target());
+  auto chosen = cuts.fastest({*call.program, call.sizes, target, places}, &machine);
+  if (!chosen)
+    return fail(llvm::toString(chosen.takeError()), "RuntimeError");
+  call.inCuts = std::move(*chosen);
+  return nullptr;
+}
+
+/// Which kernels there are, and in which cuts.
+std::unique_ptr<EvalError> TensorFunctions::chooseProgram(Call &call) {
+  if (context->asBuilt && chooseAsBuilt(call))
+    return nullptr;
+  const Target &target = targetNamed(context->device.target());
+  if (context->otherCuts)
+    chooseOtherCuts(call);
+  else if (context->inFastestCuts && !context->device.isCpu())
+    if (auto error = chooseFastest(call))
+      return error;
+  call.program =
+      call.inCuts.program ? call.inCuts.program : &call.program->forSizes(call.sizes, target);
   call.program->chooseParts(call.sizes, target);
+  return nullptr;
 }
 
 std::unique_ptr<EvalError> TensorFunctions::makeBuffers(Call &call) {
@@ -163,11 +210,8 @@ std::unique_ptr<EvalError> TensorFunctions::makeBuffers(Call &call) {
   return nullptr;
 }
 
-runtime::Kernel *TensorFunctions::prepare(const Call &call, const TensorLaunch &launch,
-                                          std::unique_ptr<EvalError> &error) {
-  std::string key = call.key + "\n" + launch.key;
-  if (runtime::Kernel *kept = kernels.find(key))
-    return kept;
+runtime::KernelRequest TensorFunctions::requestFor(const Call &call,
+                                                   const TensorLaunch &launch) const {
   runtime::KernelRequest request;
   request.file = launch.source.get(); // the program keeps it
   request.module = &call.object().module->tree();
@@ -175,8 +219,17 @@ runtime::Kernel *TensorFunctions::prepare(const Call &call, const TensorLaunch &
   request.options.eachLaneArrives = context->eachLaneArrives;
   request.options.print = context->print;
   request.options.includePaths = includePaths;
+  return request;
+}
+
+runtime::Kernel *TensorFunctions::prepare(const Call &call, const TensorLaunch &launch,
+                                          std::unique_ptr<EvalError> &error) {
+  std::string key = call.key + "\n" + launch.key;
+  if (runtime::Kernel *kept = kernels.find(key))
+    return kept;
   frontend::DiagnosticEngine diagnostics;
-  std::unique_ptr<runtime::Kernel> prepared = context->device.prepare(request, diagnostics);
+  std::unique_ptr<runtime::Kernel> prepared =
+      context->device.prepare(requestFor(call, launch), diagnostics);
   if (!prepared) {
     error =
         toError(diagnostics, formatted("kernel `{}` could not be prepared", launch.options.kernel));
@@ -202,7 +255,8 @@ std::unique_ptr<EvalError> TensorFunctions::launch(Call &call, unsigned index) {
   const TensorKernel &of = call.program->kernels[index];
   const Target &target = targetNamed(context->device.target());
   llvm::Expected<TensorLaunch> planned =
-      call.made.empty()
+      call.inCuts.program ? call.inCuts.launch(index, call.sizes, call.places, target)
+      : call.made.empty()
           ? call.program->launch(index, call.sizes, call.places, target)
           : call.program->launchServed(index, call.made, call.sizes, call.places, target);
   if (!planned)
@@ -218,25 +272,11 @@ std::unique_ptr<EvalError> TensorFunctions::launch(Call &call, unsigned index) {
   DeviceWork work;
   work.kernel = kernel;
   work.config.grid = planned->grid;
-  for (const TensorArgument &argument : planned->arguments) {
-    const TensorBuffer &buffer = call.program->buffers[argument.buffer];
-    if (argument.isReal) {
-      work.config.args.push_back(
-          runtime::LaunchArg::real(llvm::bit_cast<float>(uint32_t(argument.size))));
-    } else if (!argument.isBuffer) {
-      work.config.args.push_back(runtime::LaunchArg::integer(uint64_t(argument.size)));
-    } else if (buffer.kind == TensorBuffer::Kind::Number) {
-      const PyValue &number = call.values[buffer.index];
-      work.config.args.push_back(
-          buffer.type.isFloating()
-              ? runtime::LaunchArg::real(*number.toDouble())
-              : runtime::LaunchArg::integer(uint64_t(number.toInt64().value_or(0))));
-    } else {
-      work.config.args.push_back(runtime::LaunchArg::pointer(call.places[argument.buffer].address));
-      work.storages.push_back(
-          call.tensors[argument.buffer].dynExtension<Tensor>()->sharedStorage());
-    }
-  }
+  work.config.args = launchArguments(*call.program, *planned, call.values, call.places);
+  for (const TensorArgument &argument : planned->arguments)
+    if (auto *tensor =
+            argument.isBuffer ? call.tensors[argument.buffer].dynExtension<Tensor>() : nullptr)
+      work.storages.push_back(tensor->sharedStorage());
   frontend::DiagnosticEngine diagnostics;
   bool launched = context->device.launch(*kernel, work.config, diagnostics);
   for (size_t i = of.numRead; i < of.buffers.size(); ++i)
@@ -249,7 +289,7 @@ std::unique_ptr<EvalError> TensorFunctions::launch(Call &call, unsigned index) {
 }
 
 Result TensorFunctions::call(Evaluator &evaluator, const PyValue &function, const CallArgs &args) {
-  Call call{function, {}, {}, {}, {}, {}, {}, nullptr, {}, {}};
+  Call call{function, {}, {}, {}, {}, {}, {}, nullptr, {}, {}, {}};
   if (Result ok = evaluator.bind(call.object(), args, call.values); !ok)
     return ok;
   auto known = signatures.find(call.object().def);
@@ -266,7 +306,8 @@ Result TensorFunctions::call(Evaluator &evaluator, const PyValue &function, cons
     return error;
   if (std::string wrong = call.program->unmetRequirement(call.sizes); !wrong.empty())
     return fail(formatted("`{}`: {}", call.object().name(), wrong), "ValueError");
-  chooseProgram(call);
+  if (auto error = chooseProgram(call))
+    return error;
   if (auto error = makeBuffers(call))
     return error;
   if (std::string wrong = call.program->unsafeUpdate(call.sizes, call.places, call.signature);

@@ -1,6 +1,7 @@
 """Random functions of whole tensors: what is fused against the same operation by operation.
 
-usage: random_functions.py TILEC [--count N] [--seed S] [--device cpu|emu|cuda] [--as-built] [--print]
+usage: random_functions.py TILEC [--count N] [--seed S] [--device cpu|emu|cuda] [--as-built]
+           [--other-cuts N] [--print]
 
 Writes N functions with tests over random sizes into one file and runs it. Functions that
 fail are printed, each with the seed that makes it alone (`--count 1 --seed S --print`).
@@ -371,6 +372,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--as-built", action="store_true", help="in the code that is built ahead")
+    parser.add_argument("--other-cuts", default="0", help="in other cuts than the model's")
     parser.add_argument("--print", action="store_true")
     options = parser.parse_args()
     functions = {f"f{s}": Function(s).text() for s in range(options.seed, options.seed + options.count)}
@@ -380,7 +382,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "random.tile"
         path.write_text(source, encoding="utf-8")
-        command = [options.tilec, "test", str(path), "--device", options.device]
+        command = [options.tilec, "test", str(path), "--device", options.device,
+                   "--other-cuts", options.other_cuts]
         run = subprocess.run(command + ["--as-built"] * options.as_built, capture_output=True, text=True)
     if run.returncode == 0:
         print(f"{options.count} functions agree")

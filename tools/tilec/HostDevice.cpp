@@ -33,6 +33,10 @@ static void addCompilingOptions(OptionTable &options, HostDeviceOptions &device)
             "run functions of whole tensors in the code that `tilec build` makes for other sizes, "
             "where it serves",
             device.asBuilt)
+      .integer("other-cuts", "N",
+               "run functions of whole tensors in the Nth of the cuts that `--mode max-autotune` "
+               "tries beside the compiler's choice",
+               device.otherCuts, 0, 1000)
       .flag("algebraic",
             "run each launch on the emulator and interpreted, with numbers of a ring in the place "
             "of floats, and compare every bit; references are not looked at",
@@ -42,6 +46,10 @@ static void addCompilingOptions(OptionTable &options, HostDeviceOptions &device)
 /// What says which of a tuned kernel's configurations run.
 static void addTuningOptions(OptionTable &options, HostDeviceOptions &device) {
   options
+      .choice("mode", {"default", "max-autotune"},
+              "max-autotune: on the GPU, run functions of whole tensors in the cuts that are "
+              "fastest, which are measured once",
+              device.mode)
       .choice("tuning", {"ranked", "all", "none"},
               "on the GPU, of configurations of a tuned kernel time those that the cost model "
               "ranks highest, or all, or none: its first is taken",

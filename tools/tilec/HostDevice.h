@@ -11,8 +11,9 @@ namespace tilec {
 
 /// What `--device` and the options about it say.
 struct HostDeviceOptions {
-  std::string device = "auto", compileFor, emulated = tile::fallbackTarget().name.str();
-  int threads = 0, schedules = 0, seed = 1;
+  std::string device = "auto", compileFor, mode = "default",
+              emulated = tile::fallbackTarget().name.str();
+  int threads = 0, schedules = 0, seed = 1, otherCuts = 0;
   bool check = true, counters = false, firstLaunches = false;
   bool throughPasses = false, assemble = true, eachLaneArrives = false, asBuilt = false,
        algebraic = false, printTuning = false;

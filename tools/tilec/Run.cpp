@@ -291,6 +291,18 @@ int HostCommand::runFiles() {
   return purpose == Purpose::Bench ? finishBench(worst) : worst;
 }
 
+static void printChoices(HostFile &file) {
+  file.session->kernels().onChoice = [](StringRef text) {
+    llvm::errs() << "tilec: " << text << '\n';
+  };
+  file.session->tensorFunctions().tuner().onChoice = [](const tile::runtime::TuneProblem &problem,
+                                                        const tile::runtime::TuneResult &result) {
+    llvm::errs() << formatted("tilec: {}({}): {} ({})\n", problem.kernel, problem.key,
+                              problem.configs[result.best],
+                              tile::runtime::FunctionTuner::reasonOf(result));
+  };
+}
+
 void HostCommand::setTuning(HostFile &file) {
   Launcher &kernels = file.session->kernels();
   if (deviceOptions.tuning == "all")
@@ -303,7 +315,7 @@ void HostCommand::setTuning(HostFile &file) {
                                          opened.device->target());
   if (const char *asked = std::getenv("TRITON_PRINT_AUTOTUNING");
       deviceOptions.printTuning || (asked && StringRef(asked) == "1"))
-    kernels.onChoice = [](StringRef text) { llvm::errs() << "tilec: " << text << '\n'; };
+    printChoices(file);
 }
 
 /// What is wrong with the file of records, once everything has run.
@@ -341,6 +353,8 @@ int HostCommand::run() {
       file->session->output = &llvm::outs();
       file->session->hostContext()->eachLaneArrives = deviceOptions.eachLaneArrives;
       file->session->hostContext()->asBuilt = deviceOptions.asBuilt;
+      file->session->hostContext()->inFastestCuts = deviceOptions.mode == "max-autotune";
+      file->session->hostContext()->otherCuts = deviceOptions.otherCuts;
       file->session->hostContext()->ignoresReferences = deviceOptions.algebraic;
       setTuning(*file);
       file->names = file->suite->names(purpose);

@@ -302,8 +302,9 @@ TEST_F(Program, NothingIsRepeatedUnlessAskedFor) {
   EXPECT_EQ(cuda.numCalls("cuGraphLaunch"), 0);
   tile_program_destroy(std::exchange(program, nullptr));
   EXPECT_EQ(compile("chain", "fp32", "fast"), TILE_INVALID_ARGUMENT);
-  EXPECT_STREQ(tile_last_error(),
-               "`mode`: there is no `fast`; `default` and `reduce-overhead` are known");
+  EXPECT_STREQ(
+      tile_last_error(),
+      "`mode`: there is no `fast`; `default`, `reduce-overhead` and `max-autotune` are known");
 }
 
 TEST_F(Program, FromCpp) {

@@ -101,3 +101,44 @@ func.func @scaled_operand(%w: !graph.tensor<"M, 1", f32> {graph.name = "w"}, %a:
   %n = graph.map add(%w, %p) : (!graph.tensor<"M, 1", f32>, !graph.tensor<"M, 1", f32>) -> !graph.tensor<"M, 1", f32>
   return %n : !graph.tensor<"M, 1", f32>
 }
+
+// -----
+
+// A kernel that somebody wrote changes the parameter where it lies, and so does the next one.
+// CHECK-LABEL: @changed
+// CHECK: %[[N:.*]] = graph.kernel "changed_0"(%arg0, %arg1)
+// CHECK: %[[M:.*]] = graph.kernel "changed_1"(%[[N]], %arg1)
+// CHECK-NOT: graph.kernel
+// CHECK: return %[[M]]
+func.func @changed(%w: !graph.tensor<"N", f32> {graph.name = "w"}, %g: !graph.tensor<"N", f32>) -> !graph.tensor<"N", f32> attributes {graph.updates = array<i64: 0>} {
+  %n = graph.launch "put" 0 (%w, %g) {graph.changes = array<i64: 0>} : (!graph.tensor<"N", f32>, !graph.tensor<"N", f32>) -> !graph.tensor<"N", f32>
+  %m = graph.launch "put" 1 (%n, %g) {graph.changes = array<i64: 0>} : (!graph.tensor<"N", f32>, !graph.tensor<"N", f32>) -> !graph.tensor<"N", f32>
+  return %m : !graph.tensor<"N", f32>
+}
+
+// -----
+
+// A parameter that stays what it was is copied first.
+// CHECK-LABEL: @apart
+// CHECK: %[[C:.*]] = graph.kernel "apart_copy_0"(%arg0) {reasons = ["copied for `put`{{.*}}, which changes it"]}
+// CHECK: graph.kernel "apart"(%arg0, %arg1, %[[C]])
+// CHECK: ^bb0(%{{.*}}, %[[G:[^:]*]]: {{[^,]*}}, {{[^,]*}}, %[[OWN:[^:]*]]:
+// CHECK: graph.launch "put" 0(%[[OWN]], %[[G]])
+func.func @apart(%w: !graph.tensor<"N", f32>, %g: !graph.tensor<"N", f32>) -> !graph.tensor<"N", f32> {
+  %n = graph.launch "put" 0 (%w, %g) {graph.changes = array<i64: 0>} : (!graph.tensor<"N", f32>, !graph.tensor<"N", f32>) -> !graph.tensor<"N", f32>
+  return %n : !graph.tensor<"N", f32>
+}
+
+// -----
+
+// What a kernel computed is changed where it lies, unless somebody needs it behind that.
+// CHECK-LABEL: @computed
+// CHECK: graph.kernel "computed_0"
+// CHECK: graph.kernel "computed_1"
+// CHECK-NOT: copied for
+// CHECK: return
+func.func @computed(%x: !graph.tensor<"N", f32>, %g: !graph.tensor<"N", f32>) -> !graph.tensor<"N", f32> {
+  %w = graph.map exp(%x) : (!graph.tensor<"N", f32>) -> !graph.tensor<"N", f32>
+  %n = graph.launch "put" 0 (%w, %g) {graph.changes = array<i64: 0>} : (!graph.tensor<"N", f32>, !graph.tensor<"N", f32>) -> !graph.tensor<"N", f32>
+  return %n : !graph.tensor<"N", f32>
+}

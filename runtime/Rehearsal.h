@@ -1,0 +1,61 @@
+//===- Rehearsal.h - a function run kernel by kernel, to be measured ------===//
+#ifndef TILE_RUNTIME_REHEARSAL_H
+#define TILE_RUNTIME_REHEARSAL_H
+
+#include "runtime/FunctionTuner.h"
+
+namespace tile::runtime {
+
+/// The kernels of a call in order, in the model's cuts, as far as somebody asks. What they write
+/// lies in memory of the rehearsal's own, but for parameters that the function writes, which are
+/// put back in the end.
+class Rehearsal {
+public:
+  Rehearsal(const TuningCall &call, TensorProgram &whole, TuningMachine *machine);
+  ~Rehearsal() { llvm::consumeError(finish()); }
+  Rehearsal(const Rehearsal &) = delete;
+  Rehearsal &operator=(const Rehearsal &) = delete;
+
+  /// Runs all kernels in front of this one that have not run yet.
+  llvm::Error reach(unsigned kernel);
+  /// Where a form of the program, which has sums of parts besides, has its buffers.
+  llvm::Expected<std::vector<TensorPlace>> placesOf(const TensorProgram &form);
+  /// Puts parameters back and frees the memory.
+  llvm::Error finish();
+
+  /// Of the call, and what the compiler chooses.
+  const graph::Bindings &sizes() const { return allSizes; }
+  /// Parameters where they are, the rest anywhere: enough to make launches.
+  const std::vector<TensorPlace> &places() const { return all; }
+  /// Null where there is none, or what the function writes has gaps between its elements: those
+  /// belong to others, and cannot be put back without harm.
+  TuningMachine *machine() const { return on; }
+  /// Whether the device has no memory for it.
+  bool lacksMemory() const { return isShort; }
+
+private:
+  struct Kept { ///< a parameter's bytes, and a copy of them
+    uint64_t address, bytes, copy;
+  };
+  uint64_t bytesOf(const TensorBuffer &buffer) const;
+  llvm::Expected<uint64_t> allocate(uint64_t bytes);
+  llvm::Error begin();
+  llvm::Error keepParameters();
+  void shareMemory();
+  bool writesWithoutGaps() const;
+
+  const TuningCall &call;
+  TensorProgram &whole;
+  TuningMachine *on;
+  graph::Bindings allSizes;
+  std::vector<TensorPlace> all;
+  std::vector<uint64_t> owned;
+  std::vector<Kept> kept;
+  uint64_t sums = 0, sumBytes = 0;
+  unsigned next = 0;
+  bool hasBegun = false, isShort = false;
+};
+
+} // namespace tile::runtime
+
+#endif // TILE_RUNTIME_REHEARSAL_H
