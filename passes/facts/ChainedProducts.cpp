@@ -77,9 +77,7 @@ int64_t ChainedProducts::registers(scf::ForOp loop, bool chained) const {
   int64_t registers = tuningOf(loop).registersBesideChain;
   bool isShared = cta::blockProgramsOf(loop).count > 1;
   int64_t least = isShared ? tuningOf(loop).deferredLeastRegisters + 1 : 0;
-  for (Type type : loop.getResultTypes())
-    if (int64_t carried = packedRegistersOf(type); carried >= least)
-      registers += carried;
+  registers += packedRegistersOfAll(loop.getResultTypes(), least);
   for (cta::WarpgroupDotOp dot : ArrayRef(dots).drop_back())
     registers += packedRegistersOf(dot.getType());
   int64_t left = packedRegistersOf(cta::WarpgroupDotOp(last).getA().getType());

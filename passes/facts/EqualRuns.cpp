@@ -67,10 +67,12 @@ int64_t tile::distinctRegistersOf(Value value) {
   return registers / l.inSize(Dim::reg()) * distinctRegisters(l, runs.asArrayRef());
 }
 
-int64_t tile::registersOfAddresses(Block *body) {
+int64_t tile::registersOfTurn(scf::ForOp loop) {
   constexpr int64_t kRegistersOfAddress = 2;
   int64_t registers = 0;
-  for (auto load : body->getOps<LoadOp>())
+  for (BlockArgument arg : loop.getRegionIterArgs())
+    registers += distinctRegistersOf(arg);
+  for (auto load : loop.getOps<LoadOp>())
     if (!isa<BlockArgument>(load.getPtr()))
       registers += kRegistersOfAddress * distinctRegistersOf(load.getResult());
   return registers;

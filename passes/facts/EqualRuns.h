@@ -10,6 +10,7 @@
 
 #include "ir/TileDialect.h"
 #include "ir/layout/LinearLayout.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/facts/AxisInfo.h"
 
 namespace tile {
@@ -25,9 +26,9 @@ unsigned distinctRegisters(const layout::LinearLayout &l, llvm::ArrayRef<int64_t
 /// are equal to others, and of addresses that a loop carries for such loads alone.
 int64_t distinctRegistersOf(mlir::Value value);
 
-/// Registers of a thread for the addresses that loads of `body` itself start from in each turn, but
-/// for those that the loop carries.
-int64_t registersOfAddresses(mlir::Block *body);
+/// Registers of a thread that each turn of the loop starts with: what the loop carries, and the
+/// addresses that its own loads start from, but for those that it carries.
+int64_t registersOfTurn(mlir::scf::ForOp loop);
 
 } // namespace tile
 

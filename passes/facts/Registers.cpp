@@ -46,9 +46,11 @@ static bool isLiveAcross(Value v, Operation *product) {
   });
 }
 
-static int64_t mostDuringProducts(func::FuncOp kernel,
-                                  llvm::function_ref<bool(Operation *)> isProduct,
-                                  llvm::function_ref<int64_t(Type)> registersWhileKept) {
+/// What a thread holds where it holds most during a product: its result, and of each block of
+/// floats what `registersHeld` says.
+static int64_t
+mostDuringProducts(func::FuncOp kernel, llvm::function_ref<bool(Operation *)> isProduct,
+                   llvm::function_ref<int64_t(Value, Operation *product)> registersHeld) {
   SmallVector<Value> values;
   auto collect = [&](ValueRange all) { llvm::copy_if(all, std::back_inserter(values), isHeld); };
   SmallVector<Operation *> products;
@@ -64,11 +66,20 @@ static int64_t mostDuringProducts(func::FuncOp kernel,
   for (Operation *product : products) {
     int64_t registers = registersOf(product->getResult(0).getType());
     for (Value v : values)
-      if (v != product->getResult(0) && isLiveAcross(v, product))
-        registers += registersWhileKept(v.getType());
+      if (v != product->getResult(0))
+        registers += registersHeld(v, product);
     most = std::max(most, registers);
   }
   return most;
+}
+
+/// The same, of blocks that are there before a product and needed behind it.
+static int64_t mostAcrossProducts(func::FuncOp kernel,
+                                  llvm::function_ref<bool(Operation *)> isProduct,
+                                  llvm::function_ref<int64_t(Type)> registersWhileKept) {
+  return mostDuringProducts(kernel, isProduct, [&](Value v, Operation *product) {
+    return isLiveAcross(v, product) ? registersWhileKept(v.getType()) : 0;
+  });
 }
 
 /// Whether products take `v` from shared memory themselves, step by step.
@@ -79,30 +90,13 @@ static bool isReadByProducts(Value v) {
 }
 
 int64_t tile::registersDuringDots(func::FuncOp kernel) {
-  SmallVector<Value> values;
-  SmallVector<DotOp> products;
-  auto collect = [&](ValueRange all) {
-    llvm::copy_if(all, std::back_inserter(values),
-                  [](Value v) { return isHeld(v) && !isReadByProducts(v); });
-  };
-  kernel.walk([&](Operation *op) {
-    collect(op->getResults());
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        collect(block.getArguments());
-    if (auto product = dyn_cast<DotOp>(op))
-      products.push_back(product);
+  return mostDuringProducts(kernel, llvm::IsaPred<DotOp>, [](Value v, Operation *product) {
+    auto dot = cast<DotOp>(product);
+    bool isMultiplied = v == dot.getA() || v == dot.getB();
+    if ((!isMultiplied && (v == dot.getAcc() || !isLiveAcross(v, dot))) || isReadByProducts(v))
+      return int64_t(0);
+    return packedRegistersOf(v.getType());
   });
-  int64_t most = 0;
-  for (DotOp product : products) {
-    int64_t registers = registersOf(product.getType());
-    for (Value v : values)
-      if (v == product.getA() || v == product.getB() ||
-          (v != product.getResult() && v != product.getAcc() && isLiveAcross(v, product)))
-        registers += packedRegistersOf(v.getType());
-    most = std::max(most, registers);
-  }
-  return most;
 }
 
 int64_t tile::registersAcross(Operation *op) {
@@ -121,19 +115,27 @@ int64_t tile::registersAcross(Operation *op) {
   return registers;
 }
 
+int64_t tile::packedRegistersOfAll(TypeRange types, int64_t fewest) {
+  int64_t registers = 0;
+  for (Type type : types)
+    if (int64_t one = packedRegistersOf(type); one >= fewest)
+      registers += one;
+  return registers;
+}
+
 int64_t tile::registersDuringProducts(func::FuncOp kernel) {
-  return mostDuringProducts(kernel, llvm::IsaPred<cta::WarpgroupDotOp>, registersOf);
+  return mostAcrossProducts(kernel, llvm::IsaPred<cta::WarpgroupDotOp>, registersOf);
 }
 
 int64_t tile::registersOfBlocksDuringProducts(func::FuncOp kernel, int64_t fewest) {
-  return mostDuringProducts(kernel, llvm::IsaPred<cta::WarpgroupDotOp>, [&](Type type) {
+  return mostAcrossProducts(kernel, llvm::IsaPred<cta::WarpgroupDotOp>, [&](Type type) {
     int64_t registers = packedRegistersOf(type);
     return registers >= fewest ? registers : 0;
   });
 }
 
 int64_t tile::registersDuringWarpProducts(func::FuncOp kernel) {
-  return mostDuringProducts(kernel, llvm::IsaPred<DotOp>, packedRegistersOf);
+  return mostAcrossProducts(kernel, llvm::IsaPred<DotOp>, packedRegistersOf);
 }
 
 int64_t tile::registersOfLargestProduct(func::FuncOp kernel) {

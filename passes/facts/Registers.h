@@ -24,6 +24,8 @@ inline constexpr int64_t kRegistersBesideAccumulator = 26;
 int64_t registersOf(mlir::Type type);
 /// And while it is only kept: narrow elements share them.
 int64_t packedRegistersOf(mlir::Type type);
+/// Of all of these, what a loop carries say: those with so many registers or more.
+int64_t packedRegistersOfAll(mlir::TypeRange types, int64_t fewest = 0);
 
 /// Registers of a thread of a laid-out kernel that blocks of floats take where it holds most of
 /// them: during some warpgroup product, its result among them. Indices and pointers are

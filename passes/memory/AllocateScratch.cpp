@@ -112,12 +112,8 @@ int64_t lowering::mostPrograms(ModuleOp module) {
   bool hasRoles = false;
   module.walk([&](Operation *op) {
     hasRoles |= isa<cta::RolesOp>(op);
-    if (isa<scf::ForOp, cta::WarpgroupDotOp>(op)) {
-      int64_t carried = 0;
-      for (Type type : op->getResultTypes())
-        carried += packedRegistersOf(type);
-      blocks = std::max(blocks, carried);
-    }
+    if (isa<scf::ForOp, cta::WarpgroupDotOp>(op))
+      blocks = std::max(blocks, packedRegistersOfAll(op->getResultTypes()));
   });
   if (hasRoles)
     threads += cta::producerThreads(threads);

@@ -134,10 +134,9 @@ bool EarlyDots::match() {
 /// All that the loop carries, all results that are no part of it, and the left operands in
 /// registers.
 bool EarlyDots::fits() {
-  int64_t registers = tuningOf(loop).registersBesideEarlyProducts;
-  for (Type type : loop.getResultTypes())
-    registers +=
-        isa<RankedTensorType>(type) ? packedRegistersOf(type) : 0; // single numbers are uniform
+  // Single numbers are uniform.
+  int64_t registers =
+      tuningOf(loop).registersBesideEarlyProducts + packedRegistersOfAll(loop.getResultTypes());
   int64_t left = 0;
   for (cta::WarpgroupDotOp dot : dots) {
     if (!isa<BlockArgument>(dot.getAcc()))

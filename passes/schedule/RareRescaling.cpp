@@ -58,9 +58,8 @@ private:
 /// What the loop carries, the elements of a turn and what is multiplied of them, beside what each
 /// thread's maxima take: where that spills anyway, more of it would.
 bool Rescaling::fits() {
-  int64_t registers = kRegistersBesideAccumulator + registersOf(partial->type());
-  for (Type type : loop.getResultTypes())
-    registers += packedRegistersOf(type);
+  int64_t registers = kRegistersBesideAccumulator + registersOf(partial->type()) +
+                      packedRegistersOfAll(loop.getResultTypes());
   int64_t elements = registersOf(reduce.getInputType());
   return registers + elements + elements / 2 <= kMaxRegisters;
 }

@@ -197,11 +197,9 @@ bool Rotation::fits() {
   int64_t registers = 2 * registersOf(dot.getType());
   if (registers < 2 * tuning.rotateLeastRegisters)
     return false;
-  for (BlockArgument arg : loop.getRegionIterArgs())
-    registers += distinctRegistersOf(arg);
   for (Value v : captured)
     registers += 2 * distinctRegistersOf(v);
-  registers += registersOfAddresses(loop.getBody());
+  registers += registersOfTurn(loop);
   return registers <= tuning.mostRegistersUnderProducts;
 }
 

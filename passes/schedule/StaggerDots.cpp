@@ -94,11 +94,9 @@ static bool fits(scf::ForOp loop, ArrayRef<cta::WarpgroupDotOp> dots) {
   int64_t result = 0, registers = 0;
   for (cta::WarpgroupDotOp dot : dots)
     result = std::max(result, registersOf(dot.getType()));
-  for (BlockArgument arg : loop.getRegionIterArgs())
-    registers += distinctRegistersOf(arg);
   for (auto load : loop.getOps<LoadOp>())
     registers += distinctRegistersOf(load.getResult());
-  registers += registersOfAddresses(loop.getBody()) + 2 * result;
+  registers += registersOfTurn(loop) + 2 * result;
   const Tuning &tuning = tuningOf(loop);
   return registers >= tuning.staggerLeastRegisters &&
          registers <= tuning.mostRegistersUnderProducts;
