@@ -54,10 +54,12 @@ void LayoutInference::setHome(Value value, cta::LayoutAttr layout) {
 
 bool tile::isAmongProducts(Operation *op) {
   auto loop = op->getParentOfType<LoopLikeOpInterface>();
-  return loop && llvm::any_of(loop.getLoopRegions(), [](Region *region) {
-           return llvm::any_of(region->getOps(),
-                               [](Operation &o) { return isa<DotOp, cta::WarpgroupDotOp>(o); });
-         });
+  auto isItsProduct = [&](Operation *o) {
+    bool isIts = isa<DotOp, cta::WarpgroupDotOp>(o) &&
+                 o->getParentOfType<LoopLikeOpInterface>() == loop; // in a branch, say
+    return isIts ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return loop && loop->walk(isItsProduct).wasInterrupted();
 }
 
 /// Whether all that becomes of `value`, element by element, is stored by TMA, which takes it from
@@ -178,6 +180,7 @@ bool LayoutInference::findSumsAhead(func::FuncOp func) {
       sumsAhead[value] = home;
   homes.clear();
   works.clear();
+  dotsAhead = std::move(dots);
   dots.clear();
   accumulators.clear();
   ownLayouts.clear();

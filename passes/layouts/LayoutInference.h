@@ -148,6 +148,8 @@ private:
   /// The same of products of warps, by value, as far as a walk has found them before: of what is
   /// added up of their results, and of what becomes of it.
   llvm::DenseMap<mlir::Value, cta::LayoutAttr> sumsAhead;
+  /// And where products of warps take what they multiply.
+  llvm::DenseMap<mlir::Operation *, std::array<cta::LayoutAttr, 3>> dotsAhead;
   /// Deferred operations and how many operations computing them again takes.
   llvm::DenseMap<mlir::Operation *, unsigned> deferred;
 };
