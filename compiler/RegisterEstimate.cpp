@@ -27,6 +27,15 @@ bool tile::loadsGlobal(const Instruction &i) {
   return tile::ptx::loadsGlobal(inlinePtx(i));
 }
 
+bool tile::multipliesByWarps(const Instruction &i) {
+  auto *call = dyn_cast<CallInst>(&i);
+  const Function *callee = call ? call->getCalledFunction() : nullptr;
+  return callee ? callee->getName().starts_with("llvm.nvvm.mma.")
+                : tile::ptx::multipliesByWarps(inlinePtx(i));
+}
+
+bool tile::waitsForCopies(const Instruction &i) { return tile::ptx::waitsForCopies(inlinePtx(i)); }
+
 bool tile::hasOwnRules(const Instruction &i) {
   if (tile::ptx::hasRegisterRules(inlinePtx(i)))
     return true;

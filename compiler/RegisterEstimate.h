@@ -20,6 +20,10 @@ class Value;
 namespace tile {
 
 bool loadsGlobal(const llvm::Instruction &i);
+/// A product by a matrix instruction of one warp.
+bool multipliesByWarps(const llvm::Instruction &i);
+/// For what the thread itself copies to shared memory.
+bool waitsForCopies(const llvm::Instruction &i);
 
 /// Whether the registers are dealt out by other rules: matrix instructions want theirs
 /// in place, a call has a frame.

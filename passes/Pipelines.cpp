@@ -93,6 +93,8 @@ void tile::buildCtaSteps(OpPassManager &pm) {
   pm.addPass(createReverseLoopsPass());
   // Behind the copies: what is left to load is loaded by the warps that wait for it.
   pm.addPass(createSinkConversionsPass());
+  // Behind hoisting, which would take it back, and the copies, which know what is read of them.
+  pm.addPass(createComputeBehindProductsPass());
   // Behind the copies: the program's own come first. Rings see to themselves.
   pm.addPass(createPrefetchProgramsPass());
   // Behind the copies, which waits of threads for each other would not be hidden by; before

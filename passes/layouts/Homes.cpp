@@ -54,10 +54,12 @@ void LayoutInference::setHome(Value value, cta::LayoutAttr layout) {
 
 bool tile::isAmongProducts(Operation *op) {
   auto loop = op->getParentOfType<LoopLikeOpInterface>();
-  return loop && llvm::any_of(loop.getLoopRegions(), [](Region *region) {
-           return llvm::any_of(region->getOps(),
-                               [](Operation &o) { return isa<DotOp, cta::WarpgroupDotOp>(o); });
-         });
+  auto isItsProduct = [&](Operation *o) {
+    bool isIts = isa<DotOp, cta::WarpgroupDotOp>(o) &&
+                 o->getParentOfType<LoopLikeOpInterface>() == loop; // in a branch, say
+    return isIts ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return loop && loop->walk(isItsProduct).wasInterrupted();
 }
 
 /// Whether all that becomes of `value`, element by element, is stored by TMA, which takes it from
@@ -177,6 +179,32 @@ cta::LayoutAttr LayoutInference::expectedHome(Operation *op, unsigned depth) con
   return {};
 }
 
+bool LayoutInference::findSumsAhead(func::FuncOp func) {
+  llvm::SmallPtrSet<Attribute, 4> ofWarps;
+  func.walk([&](DotOp dot) { ofWarps.insert(dotLayout(dot, kDotAcc)); });
+  if (ofWarps.empty())
+    return false;
+  for (auto [value, home] : homes)
+    if (home && ofWarps.contains(home))
+      sumsAhead[value] = home;
+  homes.clear();
+  works.clear();
+  dotsAhead = std::move(dots);
+  dots.clear();
+  accumulators.clear();
+  ownLayouts.clear();
+  deferred.clear();
+  return true;
+}
+
+/// Null: none, or not known where.
+cta::LayoutAttr LayoutInference::homeOfSum(Value value) const {
+  cta::LayoutAttr home = natural(value);
+  if (!home)
+    return sumsAhead.lookup(value);
+  return accumulators.contains(home) ? home : cta::LayoutAttr();
+}
+
 /// Where sums of products live that `value` is combined with, element by element, `depth`
 /// operations from here at most: what has no home yet comes to them. Elsewhere they would be
 /// moved before they are rounded, and back for the next product.
@@ -188,7 +216,7 @@ cta::LayoutAttr LayoutInference::homeOfSums(Value value, unsigned depth, unsigne
     if (!isElementwise(user))
       continue;
     for (Value operand : user->getOperands())
-      if (cta::LayoutAttr home = natural(operand); home && accumulators.contains(home))
+      if (cta::LayoutAttr home = homeOfSum(operand))
         return home;
     if (depth > 0)
       if (cta::LayoutAttr home = homeOfSums(user->getResult(0), depth - 1, budget))
@@ -205,6 +233,8 @@ cta::LayoutAttr LayoutInference::layoutOfRepeated(BroadcastOp op, unsigned &budg
   if (acc && !becomesOperands(op.getResult(), reach::kUsers, seen))
     return acc;
   if (cta::LayoutAttr home = homeOfUsers(op.getResult()))
+    return home;
+  if (cta::LayoutAttr home = homeOfSums(op.getResult(), reach::kOperands, seen))
     return home;
   if (cta::LayoutAttr home = layoutBesideMade(op))
     return home;
@@ -231,6 +261,8 @@ static Value behindLoops(Value value) {
   return behind;
 }
 
+static int64_t registersOf(cta::LayoutAttr l) { return l.getLayout().inSize(layout::Dim::reg()); }
+
 cta::LayoutAttr LayoutInference::layoutForResults(ReduceOp op, unsigned &budget) {
   ArrayRef<int64_t> shape = op.getInputType().getShape();
   if (shape.size() == 1 || coalescing.isAccessed(shape))
@@ -241,8 +273,8 @@ cta::LayoutAttr LayoutInference::layoutForResults(ReduceOp op, unsigned &budget)
     return {};
   LinearLayout flat = layout::expandDims(result.getLayout(), op.getAxis());
   cta::LayoutAttr wanted = get(layout::broadcastResult(flat, shape));
-  auto registers = [](cta::LayoutAttr l) { return l.getLayout().inSize(layout::Dim::reg()); };
-  return registers(wanted) <= registers(coalescing.shapeLayout(shape)) ? wanted : cta::LayoutAttr();
+  return registersOf(wanted) <= registersOf(coalescing.shapeLayout(shape)) ? wanted
+                                                                           : cta::LayoutAttr();
 }
 
 /// The same for what is reduced after `depth` operations on its elements, at most.
@@ -282,39 +314,44 @@ cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsig
   return wantedByUsers(value, accesses, depth, budget);
 }
 
+cta::LayoutAttr LayoutInference::wantedBy(Operation *user, Value value, bool accesses,
+                                          unsigned depth, unsigned &budget) {
+  --budget;
+  cta::LayoutAttr wanted;
+  if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
+    cta::LayoutAttr large = layoutOfRepeated(broadcast, budget);
+    wanted = get(operandLayoutFor(user, large.getLayout()));
+  } else if (isa<ExpandDimsOp, TransOp>(user) || (accesses && isa<ReshapeOp>(user))) {
+    if (auto result = wantedByUsers(user->getResult(0), accesses, depth - 1, budget))
+      wanted = get(operandLayoutFor(user, result.getLayout()));
+  } else if (isa<JoinOp>(user) && accesses) {
+    if (auto result = wantedByUsers(user->getResult(0), accesses, depth - 1, budget))
+      if (auto parts = layout::split(result.getLayout()))
+        wanted = get(parts->half);
+  } else if (isElementwise(user)) {
+    wanted = wantedByUsers(user->getResult(0), accesses, depth - 1, budget);
+  } else if (auto loop = dyn_cast<scf::ForOp>(user->getParentOp());
+             loop && isa<scf::YieldOp>(user)) { // loaded for the next iteration
+    unsigned index = llvm::find(user->getOperands(), value) - user->operand_begin();
+    wanted = wantedByUsers(loop.getRegionIterArg(index), accesses, depth - 1, budget);
+  } else if (auto loop = dyn_cast<scf::ForOp>(user); loop && blockType(value)) { // for the first
+    unsigned index = llvm::find(loop.getInitArgs(), value) - loop.getInitArgs().begin();
+    wanted = wantedByUsers(loop.getRegionIterArg(index), accesses, depth - 1, budget);
+  } else if (accesses && isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(user)) {
+    if (auto load = dyn_cast<LoadOp>(user); load && load.getPtr() == value)
+      wanted = layoutWhereRepeated(load, budget);
+    if (!wanted)
+      wanted = coalescing.anchor(user);
+  }
+  return wanted;
+}
+
 cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsigned depth,
                                                unsigned &budget) {
   for (Operation *user : value.getUsers()) {
     if (budget == 0 || depth == 0)
       return {};
-    --budget;
-    cta::LayoutAttr wanted;
-    if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
-      cta::LayoutAttr large = layoutOfRepeated(broadcast, budget);
-      wanted = get(operandLayoutFor(user, large.getLayout()));
-    } else if (isa<ExpandDimsOp, TransOp>(user) || (accesses && isa<ReshapeOp>(user))) {
-      if (auto result = wantedByUsers(user->getResult(0), accesses, depth - 1, budget))
-        wanted = get(operandLayoutFor(user, result.getLayout()));
-    } else if (isa<JoinOp>(user) && accesses) {
-      if (auto result = wantedByUsers(user->getResult(0), accesses, depth - 1, budget))
-        if (auto parts = layout::split(result.getLayout()))
-          wanted = get(parts->half);
-    } else if (isElementwise(user)) {
-      wanted = wantedByUsers(user->getResult(0), accesses, depth - 1, budget);
-    } else if (auto loop = dyn_cast<scf::ForOp>(user->getParentOp());
-               loop && isa<scf::YieldOp>(user)) { // loaded for the next iteration
-      unsigned index = llvm::find(user->getOperands(), value) - user->operand_begin();
-      wanted = wantedByUsers(loop.getRegionIterArg(index), accesses, depth - 1, budget);
-    } else if (auto loop = dyn_cast<scf::ForOp>(user); loop && blockType(value)) { // for the first
-      unsigned index = llvm::find(loop.getInitArgs(), value) - loop.getInitArgs().begin();
-      wanted = wantedByUsers(loop.getRegionIterArg(index), accesses, depth - 1, budget);
-    } else if (accesses && isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(user)) {
-      if (auto load = dyn_cast<LoadOp>(user); load && load.getPtr() == value)
-        wanted = layoutWhereRepeated(load, budget);
-      if (!wanted)
-        wanted = coalescing.anchor(user);
-    }
-    if (wanted)
+    if (cta::LayoutAttr wanted = wantedBy(user, value, accesses, depth, budget))
       return wanted;
   }
   return {};

@@ -24,6 +24,12 @@ LayoutInference::LayoutInference(func::FuncOp func, Coalescing &coalescing)
     products.push_back(
         {shape, get(layout::warpgroupAccumulator(shape[0], shape[1], coalescing.numWarps()))});
   });
+  inferAll(func);
+  if (findSumsAhead(func))
+    inferAll(func);
+}
+
+void LayoutInference::inferAll(func::FuncOp func) {
   for (Block &block : func.getBody())
     inferBlock(block);
 }
@@ -128,21 +134,6 @@ void LayoutInference::inferShape(Operation *op) {
   setHome(result, get(l));
 }
 
-/// Loads of a thread, beyond which a row that is repeated over a larger block is exchanged.
-/// In a loop each address of a gather takes two registers from turn to turn, and two additions.
-unsigned LayoutInference::mostRepeatedLoads(Operation *load) const {
-  const Tuning &tuning = tuningOf(load);
-  if (coalescing.isContiguous(load) || !load->getParentOfType<LoopLikeOpInterface>())
-    return tuning.repeatMostLoads;
-  constexpr double kAdditions = 2;
-  double cheap = tuning.exchangeCycles / (kAdditions * coalescing.numWarps());
-  // All warps wait for each other twice where they exchange what a product's result is scaled with:
-  // nothing runs under the product then.
-  if (coalescing.hasEqualRuns(load) && isAmongProducts(load))
-    return tuning.repeatMostRuns;
-  return std::min(tuning.repeatMostLoads, unsigned(cheap));
-}
-
 /// A block that is combined with sums of products, whose results TMA stores, is loaded where the
 /// sums are, if a thread then has whole words of rows: an exchange would take the place of a ring's
 /// slots.
@@ -163,25 +154,6 @@ bool tile::willComeFromRing(LoadOp load, Coalescing &coalescing) {
     return false;
   unsigned vector = coalescing.vectorFor(load, coalescing.anchor(load).getLayout());
   return vector * getElementBytes(type.getElementType()) >= kLeastCopied;
-}
-
-/// A row that is repeated over a larger block is loaded where it is needed.
-cta::LayoutAttr LayoutInference::layoutWhereRepeated(LoadOp load, unsigned &budget) {
-  RankedTensorType type = blockType(load.getPtr());
-  if (!type)
-    return {};
-  cta::LayoutAttr layout =
-      wantedByUsers(load.getResult(), /*accesses=*/false, reach::kUsers, budget);
-  if (!layout && coalescing.isRepeated(load))
-    layout = layoutOfProduct(type.getShape());
-  if (!layout)
-    return {};
-  unsigned best = coalescing.numAccesses(load, coalescing.anchor(load));
-  // Equal numbers are copied like others.
-  bool isGood = willComeFromRing(load, coalescing) ? coalescing.numCopies(load, layout) <= best
-                                                   : coalescing.numAccesses(load, layout) <=
-                                                         std::max(mostRepeatedLoads(load), best);
-  return isGood ? layout : cta::LayoutAttr();
 }
 
 void LayoutInference::inferMemory(Operation *op) {

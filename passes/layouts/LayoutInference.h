@@ -3,6 +3,8 @@
 // One forward walk decides where each block naturally lives. Memory accesses
 // are anchors (see Coalesce.h); other operations follow their operands through
 // the layout algebra; loop-carried blocks settle by walking the body again.
+// In a kernel whose warps multiply it is a second one, which knows from the first where
+// sums of products will live: what is loaded before them may be wanted there.
 //
 // Blocks that are cheap to compute anywhere (ranges, splats, index arithmetic,
 // repetitions of smaller blocks, what lies in shared memory) have no home: they are
@@ -36,6 +38,10 @@ public:
   }
 
 private:
+  void inferAll(mlir::func::FuncOp func);
+  /// Whether a walk has found where sums of products of warps live. All else that it found is
+  /// forgotten.
+  bool findSumsAhead(mlir::func::FuncOp func);
   void inferBlock(mlir::Block &block);
   void infer(mlir::Operation *op);
   void inferElementwise(mlir::Operation *op);
@@ -79,6 +85,9 @@ private:
   /// Where an operand is written to shared memory from, if not from where it lives.
   void inferStage(cta::StageOp op);
   cta::LayoutAttr layoutWhereRepeated(LoadOp load, unsigned &budget);
+  void findWanted(mlir::Value value, unsigned depth, unsigned &budget,
+                  llvm::SmallVectorImpl<cta::LayoutAttr> &wanted);
+  cta::LayoutAttr cheapestOf(llvm::ArrayRef<cta::LayoutAttr> wanted, LoadOp load);
   void inferFor(mlir::scf::ForOp op);
   void inferIf(mlir::scf::IfOp op);
   void inferWhile(mlir::scf::WhileOp op);
@@ -101,10 +110,14 @@ private:
   /// The same, looking through `depth` operations.
   cta::LayoutAttr wantedByUsers(mlir::Value value, bool accesses, unsigned depth);
   cta::LayoutAttr wantedByUsers(mlir::Value value, bool accesses, unsigned depth, unsigned &budget);
+  /// The layout that most helps `user` of `value`, or null.
+  cta::LayoutAttr wantedBy(mlir::Operation *user, mlir::Value value, bool accesses, unsigned depth,
+                           unsigned &budget);
   /// Of the result of a product with this shape, if there is one.
   cta::LayoutAttr layoutOfProduct(llvm::ArrayRef<int64_t> shape) const;
   cta::LayoutAttr expectedHome(mlir::Operation *op, unsigned depth) const;
   cta::LayoutAttr homeOfUsers(mlir::Value value) const;
+  cta::LayoutAttr homeOfSum(mlir::Value value) const;
   cta::LayoutAttr homeOfSums(mlir::Value value, unsigned depth, unsigned &budget) const;
   cta::LayoutAttr layoutAtProduct(mlir::Value value, unsigned depth) const;
   /// Where what warpgroup products multiply is made; null for what is needed elsewhere, too.
@@ -136,6 +149,11 @@ private:
   llvm::SmallPtrSet<mlir::Attribute, 4> ownLayouts;
   /// Those of warpgroup products, by shape: known before the walk comes to them.
   llvm::SmallVector<std::pair<llvm::ArrayRef<int64_t>, cta::LayoutAttr>, 2> products;
+  /// The same of products of warps, by value, as far as a walk has found them before: of what is
+  /// added up of their results, and of what becomes of it.
+  llvm::DenseMap<mlir::Value, cta::LayoutAttr> sumsAhead;
+  /// And where products of warps take what they multiply.
+  llvm::DenseMap<mlir::Operation *, std::array<cta::LayoutAttr, 3>> dotsAhead;
   /// Deferred operations and how many operations computing them again takes.
   llvm::DenseMap<mlir::Operation *, unsigned> deferred;
 };

@@ -2,7 +2,8 @@
 //
 // A part of LayoutInference. What warpgroups multiply they read from shared memory, or a left
 // operand from registers. Where threads make it of something else, they best make it where they
-// write it, or hold it for the product.
+// write it, or hold it for the product. So do warps that multiply what they make of copies: these
+// are read in any layout.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
@@ -52,6 +53,12 @@ bool tile::becomesOperands(Value value, unsigned depth, unsigned &budget) {
 /// shared memory is written at least cost.
 cta::LayoutAttr LayoutInference::layoutAtProduct(Value value, unsigned depth) const {
   Operation *user = *value.user_begin();
+  if (auto found = dotsAhead.find(user); found != dotsAhead.end()) {
+    cta::LayoutAttr there = found->second[value.use_begin()->getOperandNumber()];
+    // Not where several warps would make the same.
+    int64_t made = there.getLayout().inSize(Dim::reg()) * kLanes * coalescing.numWarps();
+    return made <= blockType(value).getNumElements() ? there : cta::LayoutAttr();
+  }
   if (auto stage = dyn_cast<cta::StageOp>(user))
     return stage.getType().getShape().size() == 2
                ? cta::LayoutAttr::get(
@@ -69,6 +76,19 @@ cta::LayoutAttr LayoutInference::layoutAtProduct(Value value, unsigned depth) co
   cta::LayoutAttr there =
       depth > 0 && isLooked ? layoutAtProduct(user->getResult(0), depth - 1) : cta::LayoutAttr();
   return there ? cta::LayoutAttr::get(context, operandLayoutFor(user, there.getLayout())) : there;
+}
+
+/// The product that takes what becomes of `value`; null if that is written to shared memory for it.
+static Operation *productOf(Value value) {
+  for (unsigned step = 0; step < reach::kJoined && !value.use_empty(); ++step) {
+    Operation *user = *value.user_begin();
+    if (isa<DotOp, cta::WarpgroupDotOp>(user))
+      return user;
+    if (isa<cta::StageOp>(user))
+      return nullptr;
+    value = user->getResult(0);
+  }
+  return nullptr;
 }
 
 /// The same of what has no other use.
@@ -95,18 +115,14 @@ cta::LayoutAttr LayoutInference::layoutBesideMade(BroadcastOp op) const {
   return layoutOfMultiplied(op.getResult());
 }
 
-/// The element type of what the product takes that becomes of `value`, if it takes it from
-/// registers.
-static Type elementInRegisters(Value value) {
-  for (unsigned step = 0; step < reach::kJoined && !value.use_empty(); ++step) {
-    Operation *user = *value.user_begin();
-    if (isa<cta::WarpgroupDotOp>(user))
-      return getElementType(value.getType());
-    if (isa<cta::StageOp>(user))
-      return {};
-    value = user->getResult(0);
-  }
-  return {};
+/// Of reading a copy in a layout: matrix instructions of warps have their own way to read 16 bits.
+static lowering::Cost costOfReading(LoadOp load, cta::LayoutAttr layout, bool byMatrices,
+                                    Coalescing &coalescing) {
+  unsigned bytes = getElementBytes(getElementType(load.getType()));
+  if (!byMatrices || bytes != 2 || !targetOf(load).has(Feature::Ldmatrix))
+    return costOfLoading(load, layout, coalescing);
+  double matrices = double(layout.getLayout().inSize(Dim::reg())) * bytes / kVectorBytes;
+  return {matrices, matrices * kLanes * kVectorBytes / kLineBytes, 0};
 }
 
 cta::LayoutAttr LayoutInference::layoutOfChanged(Operation *op, cta::LayoutAttr home) const {
@@ -117,15 +133,17 @@ cta::LayoutAttr LayoutInference::layoutOfChanged(Operation *op, cta::LayoutAttr 
   if (!load || !load->hasOneUse() || !willComeFromRing(load, coalescing))
     return {};
   cta::LayoutAttr there = layoutOfMultiplied(op->getResult(0));
-  Type moved = there ? elementInRegisters(op->getResult(0)) : Type();
+  Operation *product = there ? productOf(op->getResult(0)) : nullptr;
   // As much is computed, not the same by several warps.
-  if (!moved || there == home ||
+  if (!product || there == home ||
       there.getLayout().inSize(Dim::reg()) > home.getLayout().inSize(Dim::reg()))
     return {};
   unsigned warps = coalescing.numWarps();
+  bool isOfWarps = isa<DotOp>(product);
+  Type moved = getElementType(product->getOperand(kDotA).getType());
   lowering::Cost here = costOfLoading(load, home, coalescing);
   here += lowering::convertCost(home.getLayout(), there.getLayout(), moved, targetOf(op));
-  return costOfLoading(load, there, coalescing).total(warps) < here.total(warps)
+  return costOfReading(load, there, isOfWarps, coalescing).total(warps) < here.total(warps)
              ? there
              : cta::LayoutAttr();
 }

@@ -92,6 +92,26 @@ def SinkConversionsPass : TilePass<"tile-sink-conversions", "::mlir::ModuleOp"> 
   let counts = [Count<"conversionsSunk", "conversions behind loads">];
 }
 
+def ComputeBehindProductsPass : TilePass<"tile-compute-behind-products", "::mlir::ModuleOp"> {
+  let summary = "what is needed behind a loop that multiplies is computed there";
+  let description = [{
+    - **Needs**: a laid-out kernel, no scratch placed yet.
+    - **Guarantees**: blocks of floats that are computed in front of a loop over products, element
+      by element, by repetition or by a change of layout, and needed only behind it, are computed
+      behind it, if a thread then keeps fewer registers of blocks while the loop runs.
+    - **Never**: moves what accesses memory, or anything into a loop.
+
+    ```
+      %x = cta.convert_layout %row            %sum = for k: ... tile.dot
+      %y = tile.broadcast %x             =>   %x = cta.convert_layout %row
+      %sum = for k: ... tile.dot              %y = tile.broadcast %x
+      ... %sum, %y                            ... %sum, %y
+    ```
+    Of a row that was loaded with an element a lane, a thread has sixteen or more beside its sums.
+  }];
+  let counts = [Count<"valuesMoved", "values computed behind loops that multiply">];
+}
+
 def GroupLoadsPass : TilePass<"tile-group-loads", "::mlir::ModuleOp"> {
   let summary = "loads start before what waits for other loads";
   let description = [{

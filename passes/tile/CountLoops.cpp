@@ -349,6 +349,8 @@ bool hasProduct(Operation *op) {
 struct CountLoopsPass : tile::impl::CountLoopsPassBase<CountLoopsPass> {
   void runOnOperation() override {
     for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>()) {
+      if (hasProduct(kernel))
+        settleBranches(kernel);
       SmallVector<scf::WhileOp> loops;
       kernel.walk([&](scf::WhileOp loop) { loops.push_back(loop); });
       if (!hasProduct(kernel)) {

@@ -83,6 +83,15 @@ static void fold(func::FuncOp kernel) {
   (void)applyPatternsGreedily(kernel, std::move(patterns), config);
 }
 
+static Intervals countersOf(func::FuncOp kernel) {
+  Intervals intervals;
+  kernel.walk([&](scf::ForOp loop) {
+    if (std::optional<Interval> counter = counterOf(loop))
+      intervals.assume(loop.getInductionVar(), *counter);
+  });
+  return intervals;
+}
+
 static bool isTrue(Value mask) { return mask && matchPattern(mask, m_One()); }
 
 void tile::settleComparisons(func::FuncOp kernel) {
@@ -94,11 +103,7 @@ void tile::settleComparisons(func::FuncOp kernel) {
   if (changed)
     fold(kernel);
 
-  Intervals intervals;
-  kernel.walk([&](scf::ForOp loop) {
-    if (std::optional<Interval> counter = counterOf(loop))
-      intervals.assume(loop.getInductionVar(), *counter);
-  });
+  Intervals intervals = countersOf(kernel);
   bool settled = false;
   kernel.walk([&](arith::CmpIOp compare) {
     Truth truth = intervals.comparison(compare);
@@ -124,4 +129,21 @@ void tile::settleComparisons(func::FuncOp kernel) {
     if (isTrue(store.getMask()))
       store.getMaskMutable().clear();
   });
+}
+
+void tile::settleBranches(func::FuncOp kernel) {
+  Intervals intervals = countersOf(kernel);
+  bool settled = false;
+  kernel.walk([&](scf::IfOp branch) {
+    auto compare = branch.getCondition().getDefiningOp<arith::CmpIOp>();
+    Truth truth = compare ? intervals.comparison(compare) : std::nullopt;
+    if (!truth)
+      return;
+    OpBuilder b(branch);
+    branch.getConditionMutable().assign(
+        arith::ConstantOp::create(b, branch.getLoc(), b.getBoolAttr(*truth)));
+    settled = true;
+  });
+  if (settled)
+    fold(kernel);
 }

@@ -11,6 +11,10 @@ namespace tile {
 /// it is in its first turn is decided by taking that turn before it.
 void settleComparisons(mlir::func::FuncOp kernel);
 
+/// Of these only what branches ask: one that every turn takes would keep a product apart from what
+/// is done before and behind it.
+void settleBranches(mlir::func::FuncOp kernel);
+
 } // namespace tile
 
 #endif // TILE_PASSES_TILE_KNOWNCOMPARISONS_H

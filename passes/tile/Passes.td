@@ -14,8 +14,9 @@ def CountLoopsPass : TilePass<"tile-count-loops", "::mlir::ModuleOp"> {
       were before it and the number of turns, which is told in terms of the
       quotients that the program has already: K // 64, not (K - 63 + 63) // 64.
       Scalars n - n % c are n / c * c. Of a block of integers or pointers to which a loop adds a number of
-      each turn it carries the sum of these numbers. In kernels without products, comparisons that
-      follow from the constant bounds of loops are constants, what a loop does in its
+      each turn it carries the sum of these numbers. Branches that follow from the constant
+      bounds of loops are decided. In kernels without products, all comparisons that
+      do are constants, what a loop does in its
       first turn only stands before it, and the few turns of a `scf.while` that are known without
       a counter (a search in a constant range) stand one behind the other.
     - **Never**: changes a value, as long as index arithmetic does not overflow, nor that of a

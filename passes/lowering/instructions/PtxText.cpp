@@ -14,6 +14,12 @@ bool ptx::loadsGlobal(StringRef text) {
   return text.contains("ld.global") || text.contains("ld.volatile.global");
 }
 
+bool ptx::multipliesByWarps(StringRef text) {
+  return text.contains("mma.sync") || text.contains("mma.sp");
+}
+
+bool ptx::waitsForCopies(StringRef text) { return text.starts_with("cp.async.wait_"); }
+
 bool ptx::hasRegisterRules(StringRef text) {
   return text.contains("mma") || text.contains("setmaxnreg");
 }

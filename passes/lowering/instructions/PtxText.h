@@ -19,6 +19,10 @@ inline constexpr llvm::StringLiteral kUnknownZero =
 /// Threads of a warp, or a thread block, run it together.
 bool isCollective(llvm::StringRef text);
 bool loadsGlobal(llvm::StringRef text);
+/// A matrix instruction of one warp.
+bool multipliesByWarps(llvm::StringRef text);
+/// For `cp.async` of the same thread.
+bool waitsForCopies(llvm::StringRef text);
 /// Registers are dealt out by rules of its own: matrix instructions want theirs in place.
 bool hasRegisterRules(llvm::StringRef text);
 /// The PTX ISA version (times 10) that it needs; 0: the oldest will do.

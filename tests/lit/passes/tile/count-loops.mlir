@@ -336,3 +336,28 @@ func.func @endless(%low: i32) -> (i32, i32) {
   }
   return %r, %s : i32, i32
 }
+
+// Around products branches are decided that follow from a loop's bounds; masks stay.
+// CHECK-LABEL: func.func @branches
+// CHECK: scf.for
+// CHECK: %[[M:.*]] = arith.cmpi sge
+// CHECK-NEXT: %[[D:.*]] = tile.dot
+// CHECK-NEXT: arith.select %[[M]], %[[D]]
+func.func @branches(%a: tensor<16x16xf16>, %b: tensor<16x16xf16>) -> tensor<16x16xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c4 = arith.constant 4 : i32
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+  %sum = scf.for %i = %c0 to %c4 step %c1 iter_args(%acc = %zero) -> (tensor<16x16xf32>) : i32 {
+    %always = arith.cmpi sge, %i, %c0 : i32
+    %next = scf.if %always -> (tensor<16x16xf32>) {
+      %d = tile.dot %a, %b, %acc : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+      scf.yield %d : tensor<16x16xf32>
+    } else {
+      scf.yield %acc : tensor<16x16xf32>
+    }
+    %kept = arith.select %always, %next, %acc : tensor<16x16xf32>
+    scf.yield %kept : tensor<16x16xf32>
+  }
+  return %sum : tensor<16x16xf32>
+}

@@ -1,0 +1,83 @@
+//===- RepeatedRows.cpp - where rows live that larger blocks repeat --------===//
+//
+// A part of LayoutInference.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/Kernel.h"
+#include "passes/facts/Reach.h"
+#include "passes/layouts/Homes.h"
+#include "passes/layouts/LayoutInference.h"
+#include "passes/memory/Scratch.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// Loads of a thread, beyond which a row that is repeated over a larger block is exchanged.
+/// In a loop each address of a gather takes two registers from turn to turn, and two additions.
+unsigned LayoutInference::mostRepeatedLoads(Operation *load) const {
+  const Tuning &tuning = tuningOf(load);
+  if (coalescing.isContiguous(load) || !load->getParentOfType<LoopLikeOpInterface>())
+    return tuning.repeatMostLoads;
+  constexpr double kAdditions = 2;
+  double cheap = tuning.exchangeCycles / (kAdditions * coalescing.numWarps());
+  // All warps wait for each other twice where they exchange what a product's result is scaled with:
+  // nothing runs under the product then.
+  if (coalescing.hasEqualRuns(load) && isAmongProducts(load))
+    return tuning.repeatMostRuns;
+  return std::min(tuning.repeatMostLoads, unsigned(cheap));
+}
+
+/// Where `value`, or what becomes of its elements, is repeated to larger blocks: each layout once.
+void LayoutInference::findWanted(Value value, unsigned depth, unsigned &budget,
+                                 SmallVectorImpl<cta::LayoutAttr> &wanted) {
+  for (Operation *user : value.getUsers()) {
+    if (budget == 0 || depth == 0)
+      return;
+    if (isElementwise(user)) {
+      --budget;
+      findWanted(user->getResult(0), depth - 1, budget, wanted);
+    } else if (cta::LayoutAttr layout = wantedBy(user, value, /*accesses=*/false, depth, budget);
+               layout && !llvm::is_contained(wanted, layout)) {
+      wanted.push_back(layout);
+    }
+  }
+}
+
+/// Of several layouts that a row is wanted in, outside of loops, the one in which loading it there
+/// and moving it to the others takes least: where columns repeat it, a thread may have sixteen of
+/// its numbers, and two where rows do.
+cta::LayoutAttr LayoutInference::cheapestOf(ArrayRef<cta::LayoutAttr> wanted, LoadOp load) {
+  if (wanted.size() < 2 || load->getParentOfType<LoopLikeOpInterface>())
+    return wanted.front();
+  Type element = getElementType(load.getType());
+  auto cycles = [&](cta::LayoutAttr layout) {
+    lowering::Cost cost = coalescing.cost(load, layout.getLayout());
+    for (cta::LayoutAttr other : wanted)
+      if (other != layout)
+        cost +=
+            lowering::convertCost(layout.getLayout(), other.getLayout(), element, targetOf(load));
+    return cost.total(coalescing.numWarps());
+  };
+  return *llvm::min_element(
+      wanted, [&](cta::LayoutAttr a, cta::LayoutAttr b) { return cycles(a) < cycles(b); });
+}
+
+/// A row that is repeated over a larger block is loaded where it is needed.
+cta::LayoutAttr LayoutInference::layoutWhereRepeated(LoadOp load, unsigned &budget) {
+  RankedTensorType type = blockType(load.getPtr());
+  if (!type)
+    return {};
+  SmallVector<cta::LayoutAttr, 2> wanted;
+  findWanted(load.getResult(), reach::kUsers, budget, wanted);
+  cta::LayoutAttr layout = wanted.empty() ? cta::LayoutAttr() : cheapestOf(wanted, load);
+  if (!layout && coalescing.isRepeated(load))
+    layout = layoutOfProduct(type.getShape());
+  if (!layout)
+    return {};
+  unsigned best = coalescing.numAccesses(load, coalescing.anchor(load));
+  // Equal numbers are copied like others.
+  bool isGood = willComeFromRing(load, coalescing) ? coalescing.numCopies(load, layout) <= best
+                                                   : coalescing.numAccesses(load, layout) <=
+                                                         std::max(mostRepeatedLoads(load), best);
+  return isGood ? layout : cta::LayoutAttr();
+}
