@@ -91,6 +91,31 @@ static Operation *productOf(Value value) {
   return nullptr;
 }
 
+/// Whether something that `value` is made of, element by element, is loaded for others, too: that
+/// has a place of its own.
+static bool isLoadedForOthers(Value value, unsigned depth) {
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<LoadOp>(op))
+    return !value.hasOneUse();
+  return op && depth > 0 && isElementwise(op) &&
+         llvm::any_of(op->getOperands(), [&](Value v) { return isLoadedForOthers(v, depth - 1); });
+}
+
+/// Whether such a block is combined with `value` on the way to its product: there, then.
+static bool meetsOthers(Value value) {
+  for (unsigned step = 0; step < reach::kJoined && !value.use_empty(); ++step) {
+    Operation *user = *value.user_begin();
+    if (!isElementwise(user))
+      return false;
+    if (llvm::any_of(user->getOperands(), [&](Value other) {
+          return other != value && isLoadedForOthers(other, reach::kOperands);
+        }))
+      return true;
+    value = user->getResult(0);
+  }
+  return false;
+}
+
 /// The same of what has no other use.
 cta::LayoutAttr LayoutInference::layoutOfMultiplied(Value value) const {
   unsigned budget = reach::kUsersSeen;
@@ -140,6 +165,8 @@ cta::LayoutAttr LayoutInference::layoutOfChanged(Operation *op, cta::LayoutAttr 
     return {};
   unsigned warps = coalescing.numWarps();
   bool isOfWarps = isa<DotOp>(product);
+  if (isOfWarps && meetsOthers(op->getResult(0)))
+    return {};
   Type moved = getElementType(product->getOperand(kDotA).getType());
   lowering::Cost here = costOfLoading(load, home, coalescing);
   here += lowering::convertCost(home.getLayout(), there.getLayout(), moved, targetOf(op));
