@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Passes.h"
@@ -135,17 +136,6 @@ Value NarrowOperands::make(Value v, FloatType element) {
   return narrow;
 }
 
-/// Erases `v`'s operation if nobody needs it any more, and what it alone has needed.
-static void eraseUnused(Value v) {
-  Operation *op = v.getDefiningOp();
-  if (!op || !isOpTriviallyDead(op))
-    return;
-  SmallVector<Value> operands(op->getOperands());
-  op->erase();
-  for (Value operand : llvm::SetVector<Value>(operands.begin(), operands.end()))
-    eraseUnused(operand);
-}
-
 static bool narrow(DotOp dot) {
   if (!dot.getA().getType().getElementType().isF32() ||
       dot.getInputPrecision() == InputPrecision::ieee)
@@ -163,9 +153,6 @@ static bool narrow(DotOp dot) {
   LDBG() << "of " << type << ": " << dot;
   dot.getResult().replaceAllUsesWith(product);
   dot.erase();
-  eraseUnused(x);
-  if (y != x)
-    eraseUnused(y);
   return true;
 }
 
@@ -180,8 +167,19 @@ struct NarrowDotsPass : tile::impl::NarrowDotsPassBase<NarrowDotsPass> {
       return;
     SmallVector<DotOp> dots;
     module.walk([&](DotOp dot) { dots.push_back(dot); });
+    bool isChanged = false;
     for (DotOp dot : dots)
-      productsNarrowed += narrow(dot);
+      if (narrow(dot)) {
+        isChanged = true;
+        ++productsNarrowed;
+      }
+    if (!isChanged)
+      return;
+    // What was widened for products alone: from the end, so that each goes behind its users.
+    module.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+      if (isOpTriviallyDead(op))
+        op->erase();
+    });
   }
 };
 } // namespace

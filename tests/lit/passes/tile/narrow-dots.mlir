@@ -44,6 +44,17 @@ func.func @bytes(%a: tensor<16x32xf8E4M3FN>, %b: tensor<32x16xbf16>, %c: tensor<
   return %d : tensor<16x16xf32>
 }
 
+// One operand is made of the other.
+// CHECK-LABEL: func.func @of_itself
+// CHECK: tile.dot {{.*}} tensor<16x16xf16> *
+func.func @of_itself(%a: tensor<16x16xf16>, %m: tensor<16x16xi1>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %one = arith.constant dense<-1.0> : tensor<16x16xf32>
+  %y = arith.extf %a : tensor<16x16xf16> to tensor<16x16xf32>
+  %x = arith.select %m, %one, %y : tensor<16x16xi1>, tensor<16x16xf32>
+  %d = tile.dot %x, %y, %c precision = tf32 : tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>
+  return %d : tensor<16x16xf32>
+}
+
 // Neither type holds the other's numbers.
 // CHECK-LABEL: func.func @two_kinds
 // CHECK: tile.dot {{.*}} tensor<16x32xf32> *
