@@ -5,6 +5,8 @@
 #include "runtime/FunctionTuner.h"
 #include "runtime/host/Tensor.h"
 #include "llvm/ADT/StringMap.h"
+#include <functional>
+#include <mutex>
 
 namespace tile::host {
 
@@ -17,9 +19,9 @@ std::vector<runtime::LaunchArg> launchArguments(const TensorProgram &program,
 /// Calls with these values on a device that is no CPU.
 class FunctionMachine final : public runtime::TuningMachine {
 public:
-  using RequestOf = llvm::function_ref<runtime::KernelRequest(const TensorLaunch &)>;
+  using RequestOf = std::function<runtime::KernelRequest(const TensorLaunch &)>;
   FunctionMachine(runtime::Device &device, llvm::ArrayRef<PyValue> values, RequestOf requestOf)
-      : device(device), values(values), requestOf(requestOf) {}
+      : device(device), values(values), requestOf(std::move(requestOf)) {}
 
   llvm::Error prepare(const TensorLaunch &launch) override;
   llvm::Error launch(const TensorProgram &program, const TensorLaunch &launch,
