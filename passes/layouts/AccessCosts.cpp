@@ -131,8 +131,42 @@ cta::LayoutAttr Coalescing::ownLayout(Operation *op) {
   Group &group = groupOf(shape, access.order);
   layoutOf(group);
   Limits own;
-  own.add(access);
+  own.add(access.limit, access.bytes);
   return group.hasRuns ? layoutWith(group, vectorOf(own, shape), access.bytes) : cta::LayoutAttr();
+}
+
+bool Coalescing::mayPart() {
+  return llvm::any_of(groups, [&](const Group &group) {
+    const Limits &all = group.together;
+    unsigned shared = vectorOf(all, group.shape);
+    return llvm::any_of(all.each, [&](auto &access) {
+      Limits own;
+      own.add(access.first, access.second);
+      return vectorOf(own, group.shape) > shared;
+    });
+  });
+}
+
+bool Coalescing::sharesLayout(Operation *op) const {
+  const Access &access = accesses.find(op)->second;
+  bool isSingle = isa<AtomicRmwOp>(op) && access.limit == 1;
+  return access.contiguous && !access.alone && !isSingle;
+}
+
+cta::LayoutAttr Coalescing::layoutOfPart(ArrayRef<Operation *> part) {
+  const Access &first = accesses.find(part.front())->second;
+  Group group{
+      groupOf(cast<ShapedType>(part.front()->getOperand(0).getType()).getShape(), first.order)};
+  unsigned shared = vectorOf(group.together, group.shape);
+  group.together = {};
+  for (Operation *op : part) {
+    const Access &access = accesses.find(op)->second;
+    group.together.add(access.limit, access.bytes);
+  }
+  if (vectorOf(group.together, group.shape) <= shared)
+    return {};
+  group.layout = {};
+  return layoutOf(group);
 }
 
 lowering::Cost tile::costOfReducing(ReduceOp op, const LinearLayout &l) {
@@ -164,7 +198,7 @@ double Coalescing::cyclesOf(const Group &group, const LinearLayout &l) {
         access.order != group.order)
       continue;
     Limits own;
-    own.add(access);
+    own.add(access.limit, access.bytes);
     unsigned vector = vectorOf(own, group.shape);
     LinearLayout best = layoutWith(group, vector, access.bytes).getLayout();
     Type element = cast<PtrType>(type.getElementType()).getPointee();

@@ -12,6 +12,7 @@
 #include "passes/facts/AxisInfo.h"
 #include "passes/facts/EqualRuns.h"
 #include "passes/layouts/Coalesce.h"
+#include "passes/layouts/Homes.h"
 #include "passes/layouts/LayoutInference.h"
 #include "passes/layouts/StagingLayouts.h"
 #include "llvm/ADT/Statistic.h"
@@ -54,7 +55,6 @@ private:
   void chooseVector(Operation *op, cta::LayoutAttr layout);
   void rewriteControlFlow(Operation *op);
   void passTo(Operation *terminator, unsigned firstOperand, ValueRange targets);
-  cta::LayoutAttr workLayout(Operation *op, Value operand);
 
   /// `isNarrow`: of what is widened behind it; another name for that is none of its own.
   Value demand(Value value, cta::LayoutAttr layout, bool isNarrow = false);
@@ -68,19 +68,6 @@ private:
   }
   static RankedTensorType typeIn(RankedTensorType type, cta::LayoutAttr layout) {
     return RankedTensorType::get(type.getShape(), type.getElementType(), layout);
-  }
-  /// Widening casts are cheaper to repeat than their results are to move.
-  static bool isWidening(Operation *op) {
-    if (auto cast = dyn_cast<FpCastOp>(op))
-      return getElementBytes(getElementType(cast.getType())) >
-             getElementBytes(getElementType(cast.getSrc().getType()));
-    return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op);
-  }
-  /// Another name for what is widened: the same.
-  static bool isWideningRenamed(Operation *op) {
-    while (op && isa<TransOp, ReshapeOp>(op))
-      op = op->getOperand(0).getDefiningOp();
-    return op && isWidening(op);
   }
   static bool isBlock(Value value) { return isa<RankedTensorType>(value.getType()); }
 
@@ -141,17 +128,6 @@ Value LayoutRewriter::computeAgain(Operation *op, cta::LayoutAttr layout, bool i
   return copy->getResult(0);
 }
 
-/// The layout in which `op` takes `operand`.
-cta::LayoutAttr LayoutRewriter::workLayout(Operation *op, Value operand) {
-  if (cta::LayoutAttr layout = layouts.operandLayout(op))
-    return layout;
-  if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1)
-    return layouts.natural(op->getResult(0));
-  if (cta::LayoutAttr home = layouts.natural(operand))
-    return home;
-  return coalescing.shapeLayout(cast<RankedTensorType>(operand.getType()).getShape());
-}
-
 void LayoutRewriter::rewrite(Operation *op) {
   if (layouts.isDeferred(op)) {
     retired.push_back(op);
@@ -159,15 +135,9 @@ void LayoutRewriter::rewrite(Operation *op) {
   }
   if (isa<scf::SCFDialect>(op->getDialect()))
     return rewriteControlFlow(op);
-  if (isa<DotOp, cta::WarpgroupDotOp>(op)) {
-    for (OpOperand &operand : op->getOpOperands())
-      if (isBlock(operand.get()))
-        demandOperand(operand, layouts.dotLayout(op, operand.getOperandNumber()));
-  } else {
-    for (OpOperand &operand : op->getOpOperands())
-      if (isBlock(operand.get()))
-        demandOperand(operand, workLayout(op, operand.get()));
-  }
+  for (OpOperand &operand : op->getOpOperands())
+    if (isBlock(operand.get()))
+      demandOperand(operand, layouts.layoutOfOperand(operand));
   if (cta::LayoutAttr layout = layouts.operandLayout(op))
     chooseVector(op, layout);
   if (auto stage = dyn_cast<cta::StageOp>(op)) {

@@ -172,7 +172,7 @@ void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysi
   if (access.contiguous || type.getNumElements() == 1) {
     Group &group = groupOf(type.getShape(), access.order);
     if (!isSingle)
-      (access.alone ? group.alone : group.together).add(access);
+      (access.alone ? group.alone : group.together).add(access.limit, access.bytes);
   }
   accesses.insert({op, std::move(access)});
   if (isa<LoadOp>(op) && llvm::is_contained(type.getShape(), 1))
@@ -235,12 +235,12 @@ unsigned Coalescing::numSharedLoads(ArrayRef<int64_t> shape) const {
   });
 }
 
-void Coalescing::Limits::add(const Access &access) {
-  least = std::min(least, access.limit);
-  most = std::max(most, access.limit);
-  leastBytes = std::min(leastBytes, access.bytes);
-  mostBytes = std::max(mostBytes, access.bytes);
-  each.push_back({access.limit, access.bytes});
+void Coalescing::Limits::add(unsigned limit, unsigned bytes) {
+  least = std::min(least, limit);
+  most = std::max(most, limit);
+  leastBytes = std::min(leastBytes, bytes);
+  mostBytes = std::max(mostBytes, bytes);
+  each.push_back({limit, bytes});
 }
 
 unsigned Coalescing::vectorOf(const Limits &limits, ArrayRef<int64_t> shape) const {
@@ -361,12 +361,14 @@ cta::LayoutAttr Coalescing::layoutWith(const Group &group, unsigned vector, unsi
 cta::LayoutAttr Coalescing::anchor(Operation *op) {
   const Access &access = accesses.find(op)->second;
   ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
+  if (access.part)
+    return access.part;
   if (!access.contiguous && !access.leans)
     return shapeLayout(shape);
   if (!access.alone)
     return layoutOf(groupOf(shape, access.order));
   Limits own;
-  own.add(access);
+  own.add(access.limit, access.bytes);
   return anchorWith(op, runOfCut(op, vectorOf(own, shape)));
 }
 

@@ -9,7 +9,9 @@
 // Blocks of one shape that run alike in memory share one layout, so that
 // nothing moves between them: its vector is what the widest of their elements
 // allows, and what the analysis can prove for all of them. What only products use
-// moves anyway, and is loaded as it alone is loaded best.
+// moves anyway, and is loaded as it alone is loaded best. Where layouts have been inferred, some
+// of the others prove to have nothing to do with each other: each such part has a layout of its
+// own then (AccessParts.cpp).
 //
 // Where no dimension is known to be contiguous, the one along which neighbours most likely lie
 // within a sector is taken for the fastest (rows of a convolution, which wrap).
@@ -82,6 +84,18 @@ public:
   lowering::Cost cost(mlir::Operation *op, const layout::LinearLayout &layout) const;
   unsigned numWarps() const { return warps; }
 
+  /// Whether some access could take more at once if others had no part in its layout.
+  bool mayPart();
+  /// Whether `op` works where others of its shape do, as far as it is contiguous.
+  bool sharesLayout(mlir::Operation *op) const;
+  /// The layout of a few accesses of one group by themselves; null if they take no more at once
+  /// there.
+  cta::LayoutAttr layoutOfPart(llvm::ArrayRef<mlir::Operation *> part);
+  /// From now on the anchor of `op`; null: what it was.
+  void setAnchor(mlir::Operation *op, cta::LayoutAttr layout) {
+    accesses.find(op)->second.part = layout;
+  }
+
 private:
   struct Access {
     llvm::SmallVector<unsigned, 4> order; ///< dimensions, fastest first
@@ -96,13 +110,14 @@ private:
     llvm::SmallVector<int64_t, 4> runs;  ///< of equal addresses along each dimension, of loads
     bool repeated = false;               ///< along all dimensions but the fastest
     bool alone = false;                  ///< where it works is nobody else's business
+    cta::LayoutAttr part;                ///< of those of the group that need share one with it
   };
   /// What accesses that share a layout prove and need.
   struct Limits {
     unsigned least = ~0u, most = 1, leastBytes = ~0u, mostBytes = 1;
     llvm::SmallVector<std::pair<unsigned, unsigned>, 4> each; ///< of every one: limit and bytes
     bool isEmpty() const { return least == ~0u; }
-    void add(const Access &access);
+    void add(unsigned limit, unsigned bytes);
     /// Cycles of all accesses of one element if a thread has `vector` side by side.
     double cyclesWith(unsigned vector) const;
   };

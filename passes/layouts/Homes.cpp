@@ -187,14 +187,18 @@ bool LayoutInference::findSumsAhead(func::FuncOp func) {
   for (auto [value, home] : homes)
     if (home && ofWarps.contains(home))
       sumsAhead[value] = home;
+  dotsAhead = std::move(dots);
+  forget();
+  return true;
+}
+
+void LayoutInference::forget() {
   homes.clear();
   works.clear();
-  dotsAhead = std::move(dots);
   dots.clear();
   accumulators.clear();
   ownLayouts.clear();
   deferred.clear();
-  return true;
 }
 
 /// Null: none, or not known where.

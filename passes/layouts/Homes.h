@@ -16,6 +16,9 @@ bool isAmongProducts(mlir::Operation *op);
 /// Whether all that becomes of `value`, element by element, is stored by TMA, which takes it from
 /// any layout.
 bool isStoredByTma(mlir::Value value);
+/// Whether `op` widens elements, or is another name for what was widened: computing that again in
+/// another layout moves less than its result would.
+bool isWideningRenamed(mlir::Operation *op);
 /// Whether a block was narrower before it was widened: so it moves between threads.
 bool isWidened(mlir::Value value);
 /// Whether a block, perhaps changed element by element or with a dimension more, is stored and

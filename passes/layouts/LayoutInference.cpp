@@ -27,6 +27,8 @@ LayoutInference::LayoutInference(func::FuncOp func, Coalescing &coalescing)
   inferAll(func);
   if (findSumsAhead(func))
     inferAll(func);
+  if (coalescing.mayPart())
+    partAccesses(func);
 }
 
 void LayoutInference::inferAll(func::FuncOp func) {

@@ -4,7 +4,8 @@
 // are anchors (see Coalesce.h); other operations follow their operands through
 // the layout algebra; loop-carried blocks settle by walking the body again.
 // In a kernel whose warps multiply it is a second one, which knows from the first where
-// sums of products will live: what is loaded before them may be wanted there.
+// sums of products will live: what is loaded before them may be wanted there. And another one, if
+// accesses prove to share their layouts for nothing.
 //
 // Blocks that are cheap to compute anywhere (ranges, splats, index arithmetic,
 // repetitions of smaller blocks, what lies in shared memory) have no home: they are
@@ -36,12 +37,17 @@ public:
   cta::LayoutAttr dotLayout(mlir::Operation *dot, unsigned operand) const {
     return dots.find(dot)->second[operand];
   }
+  /// The layout in which an operation without regions takes a block.
+  cta::LayoutAttr layoutOfOperand(mlir::OpOperand &operand);
 
 private:
   void inferAll(mlir::func::FuncOp func);
   /// Whether a walk has found where sums of products of warps live. All else that it found is
   /// forgotten.
   bool findSumsAhead(mlir::func::FuncOp func);
+  void forget();
+  /// Infers once more where accesses need not share their layouts.
+  void partAccesses(mlir::func::FuncOp func);
   void inferBlock(mlir::Block &block);
   void infer(mlir::Operation *op);
   void inferElementwise(mlir::Operation *op);

@@ -26,7 +26,7 @@ TEST(FunctionTuning, TakesTheCutThatTheDeviceIsFastestIn) {
   file.session.hostContext()->inFastestCuts = true;
   std::vector<std::string> told;
   file.session.tensorFunctions().tuner().onChoice = [&](const runtime::TuneProblem &problem,
-                                                  const runtime::TuneResult &result) {
+                                                        const runtime::TuneResult &result) {
     told.push_back(problem.kernel);
     EXPECT_GT(result.candidates.size(), 1u);
   };
