@@ -125,30 +125,39 @@ bool EarlyDots::match() {
   // Two results at a time, and no more: all of them would need their registers at once.
   if (independent.size() > 1)
     independent.resize(1);
-  bool gains = !independent.empty();
-  for (cta::WarpgroupDotOp dot : ArrayRef(dots).drop_back())
-    gains |= firstUse(dot) == body->getTerminator();
-  return gains && fits();
+  if (!independent.empty() && fits())
+    return true;
+  independent.clear(); // sums can still be waited for at the end of the turn
+  return llvm::any_of(
+             ArrayRef(dots).drop_back(),
+             [&](cta::WarpgroupDotOp dot) { return firstUse(dot) == body->getTerminator(); }) &&
+         fits();
 }
 
 /// All that the loop carries, all results that are no part of it, and the left operands in
-/// registers.
+/// registers: what is multiplied stays until it is waited for.
 bool EarlyDots::fits() {
   // Single numbers are uniform.
   int64_t registers =
       tuningOf(loop).registersBesideEarlyProducts + packedRegistersOfAll(loop.getResultTypes());
-  int64_t left = 0;
+  int64_t left = 0, result = 0;
   for (cta::WarpgroupDotOp dot : dots) {
-    if (!isa<BlockArgument>(dot.getAcc()))
-      registers += packedRegistersOf(dot.getType());
+    if (!isa<BlockArgument>(dot.getAcc())) {
+      int64_t own = packedRegistersOf(dot.getType());
+      result = independent.empty() ? std::max(result, own) : result + own;
+    }
     if (isa<RankedTensorType>(dot.getA().getType()))
       left = std::max(left, packedRegistersOf(dot.getA().getType()));
   }
+  registers += result;
   auto module = loop->getParentOfType<ModuleOp>();
   unsigned threads = cta::threadsOf(module);
-  RoleRegisters dealt = registersOfRoles(targetOf(loop), threads);
-  if (loop->getParentOfType<cta::RolesOp>())
-    return dealt.areDealt && registers + left <= dealt.consumers;
+  if (loop->getParentOfType<cta::RolesOp>()) {
+    RoleRegisters dealt = registersOfRoles(targetOf(loop), threads);
+    if (dealt.areDealt)
+      return registers + left <= dealt.consumers;
+    threads += cta::producerThreads(threads);
+  }
   // No program less than there are. What the loop finds is held, too, and addresses of copies are.
   int64_t now = registersDuringProducts(loop->getParentOfType<func::FuncOp>());
   registers = std::max(registers + left, now + tuningOf(loop).registersBesideEarlyProducts);
@@ -171,8 +180,7 @@ Operation *EarlyDots::firstUse(cta::WarpgroupDotOp dot) {
 
 void EarlyDots::rewrite() {
   OpBuilder b(loop);
-  if (!loop->getParentOfType<cta::RolesOp>())
-    issueBeforeCopies(dots.front());
+  issueBeforeCopies(dots.front()); // if the threads make some
   for (cta::WarpgroupDotOp dot : independent) {
     Operation *place = dots.front();
     for (Value operand : dot->getOperands())
