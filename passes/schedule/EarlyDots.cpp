@@ -15,6 +15,9 @@
 //     w = dot(e, w)                    w = dot(e, w), in flight
 //     release                          u and w are done: release
 //
+// Where there are no registers for two results at a time, d stays where it is, and sums alone are
+// waited for later.
+//
 // Nothing is in flight behind a back edge, and the order of additions stays. Slots that the threads
 // fill are filled anew in a later turn, and there is nothing to give back.
 //
