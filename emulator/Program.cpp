@@ -72,7 +72,7 @@ namespace {
 /// Adds up what the compiled functions take of the stack, of which the compiler tells like this.
 class FrameSizes : public DiagnosticHandler {
 public:
-  static void askIn(Module &module, uint64_t &bytes) {
+  static Error askIn(Module &module, uint64_t &bytes) {
     for (Function &f : module) {
       if (f.isDeclaration())
         continue;
@@ -80,11 +80,16 @@ public:
       // What the compiler does not tell: the frame starts at a multiple of the largest alignment.
       uint64_t align = 0;
       for (Instruction &inst : instructions(f))
-        if (auto *slot = dyn_cast<AllocaInst>(&inst))
+        if (auto *slot = dyn_cast<AllocaInst>(&inst)) {
+          if (!slot->isStaticAlloca()) // nor what is taken as it runs
+            return createStringError(
+                formatted("internal error: `{}` takes memory that no frame has", f.getName()));
           align = std::max(align, slot->getAlign().value());
+        }
       bytes += align;
     }
     module.getContext().setDiagnosticHandler(std::make_unique<FrameSizes>(bytes));
+    return Error::success();
   }
   explicit FrameSizes(uint64_t &bytes) : bytes(bytes) {}
   bool handleDiagnostics(const DiagnosticInfo &info) override {
@@ -162,12 +167,25 @@ static bool hasLongBlocks(const Module &module) {
   });
 }
 
+/// The pieces of a function's first block are others, where a stack slot would be one that the code
+/// takes as it runs: of a size that nobody adds up.
+static void gatherSlots(Function &function) {
+  BasicBlock &entry = function.getEntryBlock();
+  for (Instruction &inst : make_early_inc_range(entry))
+    if (isa<AllocaInst>(inst))
+      inst.moveBefore(entry, entry.begin());
+}
+
 static void cutLongBlocks(Module &module) {
-  for (Function &function : module)
+  for (Function &function : module) {
+    if (!function.isDeclaration())
+      gatherSlots(function);
     for (auto block = function.begin(); block != function.end(); ++block)
-      // Phis stay together, however many; what is cut off is the next block.
-      if (auto body = block->getFirstNonPHIIt(); std::distance(body, block->end()) > kPiece)
+      // Phis stay together, however many, and so do slots; what is cut off is the next block.
+      if (auto body = block->getFirstNonPHIOrDbgOrAlloca();
+          std::distance(body, block->end()) > kPiece)
         block->splitBasicBlock(std::next(body, kPiece / 2));
+  }
 }
 
 static Expected<std::unique_ptr<orc::LLJIT>> makeJit(CodeGenOptLevel level) {
@@ -247,8 +265,8 @@ static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptio
   optimize(*module);
   if (isLong)
     cutLongBlocks(*module);
-  FrameSizes::askIn(*module, impl->translation.frameBytes);
-
+  if (Error error = FrameSizes::askIn(*module, impl->translation.frameBytes))
+    return std::move(error);
   if (Error error = link(*impl, orc::ThreadSafeModule(std::move(module), std::move(context))))
     return std::move(error);
   if (impl->translation.variables.empty())

@@ -53,6 +53,32 @@ TEST(EmuStack, HasRoomForWhereItsFrameMustStart) {
   EXPECT_EQ(out[63], 63u);
 }
 
+TEST(EmuStack, HasRoomForWhatStandsBehindLongCode) {
+  std::string body, sum = "%tid";
+  auto add = [&](const std::string &value) {
+    std::string next = "%s" + std::to_string(body.size());
+    body += "  " + next + " = add i32 " + sum + ", " + value + "\n";
+    sum = next;
+  };
+  for (unsigned i = 0; i < 10000; ++i) // a block that is cut into many
+    add("%tid");
+  for (unsigned i = 0; i < 16; ++i) { // 2 MB in all
+    std::string slot = "%a" + std::to_string(i), value = "%v" + std::to_string(i);
+    body += "  " + slot + " = alloca [32768 x i32], align 4\n";
+    body += "  store volatile i32 %tid, ptr " + slot + ", align 4\n";
+    body += "  " + value + " = load volatile i32, ptr " + slot + ", align 4\n";
+    add(value);
+  }
+  Bench bench(kernel(body +
+                     "  %at = getelementptr i32, ptr addrspace(1) %p0, i32 %tid\n  store i32 " +
+                     sum + ", ptr addrspace(1) %at, align 4\n  ret void"));
+  std::vector<uint32_t> out(64);
+  bench.buffer(out);
+  Report report = bench.run(64);
+  EXPECT_TRUE(report.ok()) << report.str();
+  EXPECT_EQ(out[63], 10017u * 63);
+}
+
 TEST(EmuStack, OfAThreadBlockEndsAtAGigabyte) {
   Bench bench(holding(40)); // and room to start at a multiple of 128 KB
   std::vector<uint32_t> out(1024);
