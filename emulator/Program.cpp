@@ -176,15 +176,20 @@ static void gatherSlots(Function &function) {
       inst.moveBefore(entry, entry.begin());
 }
 
+/// From behind: each cut moves what stands behind it to a block of its own.
+static void cutIntoPieces(BasicBlock &block) {
+  // Phis stay together, however many, and so do slots.
+  std::ptrdiff_t left = std::distance(block.getFirstNonPHIOrDbgOrAlloca(), block.end());
+  for (; left > kPiece; left -= kPiece / 2 - 1) // and the branch to what was cut off is added
+    block.splitBasicBlock(std::prev(block.end(), kPiece / 2));
+}
+
 static void cutLongBlocks(Module &module) {
   for (Function &function : module) {
     if (!function.isDeclaration())
       gatherSlots(function);
-    for (auto block = function.begin(); block != function.end(); ++block)
-      // Phis stay together, however many, and so do slots; what is cut off is the next block.
-      if (auto body = block->getFirstNonPHIOrDbgOrAlloca();
-          std::distance(body, block->end()) > kPiece)
-        block->splitBasicBlock(std::next(body, kPiece / 2));
+    for (BasicBlock &block : make_early_inc_range(function))
+      cutIntoPieces(block);
   }
 }
 
