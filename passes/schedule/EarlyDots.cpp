@@ -47,6 +47,8 @@ private:
   bool dependsOn(cta::WarpgroupDotOp dot, Operation *before);
   bool fits();
   Operation *firstUse(cta::WarpgroupDotOp dot);
+  bool isThere(Value operand, Operation *place) const;
+  void issueIndependent();
 
   scf::ForOp loop;
   Block *body;
@@ -181,11 +183,23 @@ Operation *EarlyDots::firstUse(cta::WarpgroupDotOp dot) {
   return first;
 }
 
-void EarlyDots::rewrite() {
-  OpBuilder b(loop);
-  issueBeforeCopies(dots.front()); // if the threads make some
+/// Whether `operand` is made before `place`, or is a slot whose number is.
+bool EarlyDots::isThere(Value operand, Operation *place) const {
+  if (!isBehind(operand, place))
+    return true;
+  auto slot = operand.getDefiningOp<cta::SlotOp>();
+  return slot && llvm::none_of(slot->getOperands(), [&](Value v) { return isBehind(v, place); });
+}
+
+/// Behind the first product. Where that has gone in front of copies without what these read, behind
+/// the place where it was.
+void EarlyDots::issueIndependent() {
+  Operation *behind = dots.front()->getNextNode();
+  bool moved = issueBeforeCopies(dots.front()); // if the threads make some
   for (cta::WarpgroupDotOp dot : independent) {
     Operation *place = dots.front();
+    if (moved && !llvm::all_of(dot->getOperands(), [&](Value v) { return isThere(v, place); }))
+      place = behind->getPrevNode();
     for (Value operand : dot->getOperands())
       if (Operation *from = operand.getDefiningOp();
           isa_and_nonnull<cta::RingWaitOp, cta::SlotOp>(from) && from->getBlock() == body &&
@@ -195,6 +209,11 @@ void EarlyDots::rewrite() {
       }
     dot->moveAfter(place);
   }
+}
+
+void EarlyDots::rewrite() {
+  OpBuilder b(loop);
+  issueIndependent();
   DenseMap<Operation *, Operation *> waits;
   for (cta::WarpgroupDotOp dot : dots) {
     dot.setInFlight(true);

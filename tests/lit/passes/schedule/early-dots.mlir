@@ -3,6 +3,8 @@
 #image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0], [64, 0]]} : [128, 64]>
 #square = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
 #acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]} : [128, 64]>
+#sum = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [0, 0]]} : [64, 64]>
+#copy = #cta.layout<{register = [[0, 1], [0, 2], [0, 4], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0], [16, 0]]} : [64, 64]>
 !rows = !cta.buffer<[128, 64], f16, #image>
 !tile = !cta.buffer<[64, 64], f16, #square>
 !ring = !cta.ring<!tile>
@@ -105,6 +107,43 @@ func.func @staged(%lo: i32, %hi: i32, %a: tensor<128x64xf16, #acc>, %w: tensor<6
     tile.store %p, %sum#1 : tensor<128x64x!tile.ptr<f32>, #acc>
   } producer {
   }
+  return
+}
+
+// The first product goes in front of the copies; the second one reads what is made in front of where
+// the first one was, and is issued there.
+// CHECK-LABEL: func.func @made_before_the_first
+// CHECK: scf.for
+// CHECK: cta.async_wait 1
+// CHECK-NEXT: %[[SLOT:.*]] = cta.slot
+// CHECK-NEXT: %[[SUM:.*]] = cta.warpgroup_dot %[[SLOT]], %[[SLOT]], %{{.*}} in_flight
+// CHECK: cta.async_copy
+// CHECK-NEXT: cta.async_commit
+// CHECK-NEXT: %[[READ:.*]] = cta.read %[[SLOT]]
+// CHECK-NEXT: %[[MADE:.*]] = arith.addf %[[READ]], %[[READ]]
+// CHECK-NEXT: %[[PRODUCT:.*]] = cta.warpgroup_dot %[[MADE]], %[[SLOT]], %{{.*}} in_flight
+// CHECK: %[[DONE:.*]] = cta.warpgroup_wait %[[PRODUCT]]
+// CHECK-NEXT: tile.store %{{.*}}, %[[DONE]]
+// CHECK: cta.warpgroup_wait %[[SUM]]
+func.func @made_before_the_first(%n: i32, %z: tensor<64x64xf32, #sum>, %p: tensor<64x64x!tile.ptr<f16>, #copy>, %q: tensor<64x64x!tile.ptr<f32>, #sum>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #sum>
+  %s = cta.slots {count = 3 : i32} : !tile
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %z) -> (tensor<64x64xf32, #sum>) : i32 {
+    cta.async_wait 1 for_products
+    %to = cta.slot %s[%c1] : !tile
+    cta.async_copy %p to %to vector 8 : tensor<64x64x!tile.ptr<f16>, #copy>, !tile
+    cta.async_commit
+    %a = cta.slot %s[%i] : !tile
+    %x = cta.read %a : !tile -> tensor<64x64xf16, #sum>
+    %y = arith.addf %x, %x : tensor<64x64xf16, #sum>
+    %d = cta.warpgroup_dot %a, %a, %acc : !tile, !tile, tensor<64x64xf32, #sum>
+    %e = cta.warpgroup_dot %y, %a, %zero : tensor<64x64xf16, #sum>, !tile, tensor<64x64xf32, #sum>
+    tile.store %q, %e : tensor<64x64x!tile.ptr<f32>, #sum>
+    scf.yield %d : tensor<64x64xf32, #sum>
+  }
+  tile.store %q, %r : tensor<64x64x!tile.ptr<f32>, #sum>
   return
 }
 }
