@@ -241,12 +241,23 @@ void Generator::statement() {
                                        {3, &Generator::network},
                                        {4, &Generator::joinedProduct},
                                        {3, &Generator::summedProducts},
-                                       {3, &Generator::whileSums}};
-  // Kernels of even numbers have none of the last six, which came later: theirs are what they
-  // were.
+                                       {3, &Generator::whileSums},
+                                       {14, &Generator::attention},
+                                       {8, &Generator::attentionBackward},
+                                       {8, &Generator::permuted},
+                                       {6, &Generator::halves},
+                                       {6, &Generator::tuples},
+                                       {6, &Generator::tripleScan},
+                                       {5, &Generator::extremum},
+                                       {8, &Generator::busyBranches},
+                                       {8, &Generator::tilesByTurns},
+                                       {5, &Generator::rankedBlockPointer},
+                                       {5, &Generator::maskedResults}};
+  // Kernels of even numbers have none of the last 17, which came later, and those of every other
+  // odd number none of the last 11: theirs are what they were.
   std::span<const Choice> offered(choices);
-  if (kernel.seed % 2 == 0)
-    offered = offered.first(offered.size() - 6);
+  if (kernel.seed % 4 != 1)
+    offered = offered.first(offered.size() - (kernel.seed % 2 ? 11 : 17));
   unsigned total = 0;
   for (const Choice &c : offered)
     total += c.weight;

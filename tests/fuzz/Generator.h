@@ -130,6 +130,27 @@ private:
   void summedProducts();
   void whileSums();
 
+  // Attention (GenerateChains.cpp).
+  struct Attention;
+  Attention someAttention();
+  std::string blockOfTurn(Attention &a, const std::string &name, bool asColumns);
+  std::string scores(Attention &a);
+  std::string softmaxOf(const Attention &a);
+  std::string loopsOf(const Attention &a);
+  void attention();
+  void attentionBackward();
+
+  // How public kernels put operations together (GenerateForms.cpp).
+  void permuted();
+  void halves();
+  void tuples();
+  void tripleScan();
+  void extremum();
+  void busyBranches();
+  void tilesByTurns();
+  void rankedBlockPointer();
+  void maskedResults();
+
   // Control flow (GenerateControl.cpp).
   void loop();
   void floatLoop();

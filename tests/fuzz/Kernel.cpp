@@ -212,6 +212,27 @@ def walked(x, y, n):
 
 
 @triton.jit
+def segmented(f, x, n, g, y, m):
+    return f | g, tl.where(g != 0, y, x + y), tl.maximum(n, m)
+
+
+@triton.jit
+def gathered(a, b, c, d, e, f):
+    return a ^ d, b + e, tl.minimum(c, f)
+
+
+@triton.jit
+def extremes(x, y, n):
+    low = tl.minimum(x, y)
+    high = tl.maximum(x, y)
+    for i in range(n):
+        if i > 3:
+            return high, low
+        low, high = sum_and_difference(high, low)
+    return low, high
+
+
+@triton.jit
 def applied(function, x, y):
     return function(x, y)
 
