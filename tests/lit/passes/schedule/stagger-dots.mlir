@@ -91,9 +91,16 @@ func.func @too_large(%lo: i32, %hi: i32, %p: tensor<64x128x!tile.ptr<f32>, #half
   return
 }
 
-// What is stored at once is not worked on element by element.
+// What is stored at once is not worked on element by element: nothing is in flight behind the turn, but
+// the second product is issued right behind the first one.
 // CHECK-LABEL: func.func @rows
-// CHECK-NOT: in_flight
+// CHECK: scf.for
+// CHECK: %[[D:.*]] = cta.warpgroup_dot {{.*}} in_flight
+// CHECK-NEXT: %[[E:.*]] = cta.warpgroup_dot {{.*}} in_flight
+// CHECK-NEXT: cta.warpgroup_wait %[[D]]
+// CHECK: %[[DONE:.*]] = cta.warpgroup_wait %[[E]]
+// CHECK-NEXT: cta.ring_release
+// CHECK-NEXT: tile.store {{.*}}, %[[DONE]]
 func.func @rows(%lo: i32, %hi: i32, %p: tensor<64x64x!tile.ptr<f32>, #acc>) {
   %c1 = arith.constant 1 : i32
   %z = arith.constant dense<0.0> : !sum
