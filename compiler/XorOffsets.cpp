@@ -1,8 +1,8 @@
 //===- XorOffsets.cpp - what xor changes by a constant -------------------===//
 //
-// A thread that has the elements 2i and 2i + 1 loads their partners at 2i ^ 5 and (2i + 1) ^ 5. LLVM
-// knows that 2i is even and makes 2i ^ 4 of the latter, a number of its own: each element has its
-// address in two registers, which live as long as the loop around it. Both differ by one.
+// A thread that has the elements 2i and 2i + 1 loads their partners at 2i ^ 5 and (2i + 1) ^ 5.
+// LLVM knows that 2i is even and makes 2i ^ 4 of the latter, a number of its own: each element has
+// its address in two registers, which live as long as the loop around it. Both differ by one.
 //
 // Contract. Needs: a kernel that nothing combines any more. Guarantees: of two numbers that are the
 // same value `xor` constants, which differ in bits that the value never has, one is the other with
