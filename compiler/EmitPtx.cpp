@@ -8,6 +8,7 @@
 #include "compiler/LongDivisions.h"
 #include "compiler/RegisterEstimate.h"
 #include "compiler/ShortIntegers.h"
+#include "compiler/XorOffsets.h"
 #include "devicelib/DeviceLibrary.h"
 #include "ir/TileDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -358,6 +359,8 @@ void PtxEmitter::optimize(Module &module, const tile::Target &target, const Emit
     }
   for (Function &f : module)
     widenShortIntegers(f);
+  for (Function &f : module)
+    splitXorOffsets(f);
   for (Function &f : module)
     if (f.getCallingConv() == CallingConv::PTX_Kernel) {
       groupLoads(f, target);

@@ -156,12 +156,25 @@ static AxisInfo comparison(arith::CmpIPredicate predicate, const AxisInfo &a, co
   });
 }
 
-/// The same with runs of one and the divisibility all elements of both share:
-/// or, xor, min and max.
+/// The same with runs of one and the divisibility all elements of both share: min and max.
 static AxisInfo anyOfBoth(const AxisInfo &a, const AxisInfo &b) {
   return perAxis(a, b, [](const AxisFacts &x, const AxisFacts &y) {
     return AxisFacts{0, std::min(divisibilityAt(x, 0), divisibilityAt(y, 0)),
                      std::min(x.constancy, y.constancy)};
+  });
+}
+
+/// Or, and xor: where one has aligned runs, and the other is one number that has none of the bits
+/// in which their elements differ, the runs stay runs.
+static AxisInfo bitsOfEither(const AxisInfo &a, const AxisInfo &b) {
+  auto runOf = [](const AxisFacts &x, const AxisFacts &y) {
+    return std::min({alignedRun(x), y.constancy, divisibilityAt(y, 0)});
+  };
+  return perAxis(a, b, [&](const AxisFacts &x, const AxisFacts &y) {
+    Log2 ofLeft = runOf(x, y), ofRight = runOf(y, x), run = std::max(ofLeft, ofRight);
+    Log2 divisibility = std::min(divisibilityAt(x, ofLeft >= ofRight ? run : 0),
+                                 divisibilityAt(y, ofLeft >= ofRight ? 0 : run));
+    return AxisFacts{run, divisibility, std::min(x.constancy, y.constancy)};
   });
 }
 
@@ -286,7 +299,12 @@ std::optional<AxisInfo> axis::arithmeticRule(Operation *op, Operands in, bool tr
         return info;
       })
       .Case([&](arith::AndIOp) { return conjunction(*in[0], *in[1], type); })
-      .Case<arith::OrIOp, arith::XOrIOp, arith::MaxUIOp, arith::MinUIOp, arith::MinSIOp>([&](auto) {
+      .Case<arith::OrIOp, arith::XOrIOp>([&](auto) {
+        AxisInfo info = bitsOfEither(*in[0], *in[1]);
+        info.nonNegative = in[0]->nonNegative && in[1]->nonNegative;
+        return info;
+      })
+      .Case<arith::MaxUIOp, arith::MinUIOp, arith::MinSIOp>([&](auto) {
         AxisInfo info = anyOfBoth(*in[0], *in[1]);
         info.nonNegative = in[0]->nonNegative && in[1]->nonNegative;
         return info;
