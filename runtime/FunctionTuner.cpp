@@ -2,6 +2,7 @@
 #include "runtime/FunctionTuner.h"
 #include "runtime/Rehearsal.h"
 #include "text/Format.h"
+#include <cmath>
 
 using namespace tile;
 using namespace tile::runtime;
@@ -134,9 +135,11 @@ llvm::Expected<double> FunctionTuner::Race::measure(unsigned kernel, unsigned i)
   if (llvm::Error error = rehearsal.reach(kernel))
     return std::move(error);
   const Alternative &alternative = alternatives[i];
-  auto places = rehearsal.placesOf(*alternative.program);
-  if (!places)
-    return places.takeError();
+  auto places = rehearsal.placesOf(*alternative.program, kernel);
+  if (!places) { // others may need less
+    llvm::consumeError(places.takeError());
+    return HUGE_VAL;
+  }
   TuningMachine &machine = *rehearsal.machine();
   return machine.time([&]() -> llvm::Error {
     for (const TensorLaunch &launch : alternative.launches)
@@ -202,6 +205,8 @@ llvm::Expected<CutProgram> FunctionTuner::chooseAll(const TuningCall &call, Tens
     auto chosen = choose(kernel, race);
     if (!chosen && rehearsal.lacksMemory()) {
       llvm::consumeError(chosen.takeError());
+      if (llvm::Error error = rehearsal.finish())
+        return std::move(error);
       return CutProgram{&call.program.forSizes(call.sizes, call.target), {}};
     }
     if (!chosen)
