@@ -333,4 +333,19 @@ TEST_F(ProgramTuning, WhatThereIsNoMemoryForIsOutOfTheRace) {
   EXPECT_GT(measured.size(), 2u);
 }
 
+TEST_F(ProgramTuning, WhatIsRefusedIsNotMeasured) {
+  float *all = memory(4096);
+  tile_tensor x = {all, 1, {256}, {}}, y = {all, 1, {256}, {}}, out = {data, 0, {}, {}};
+  const void *arguments[] = {&x, &y};
+  compile("advance");
+  EXPECT_EQ(tile_program_run(program, nullptr, arguments, 2, &out, 1, nullptr, 0),
+            TILE_INVALID_ARGUMENT);
+  EXPECT_THAT(tile_last_error(), HasSubstr("the workspace has 0 bytes"));
+  compile("step");
+  EXPECT_EQ(tile_program_run(program, nullptr, arguments, 2, nullptr, 0, nullptr, 0),
+            TILE_INVALID_ARGUMENT);
+  EXPECT_THAT(tile_last_error(), HasSubstr("lies in the same memory"));
+  EXPECT_TRUE(cuda.launches.empty());
+}
+
 } // namespace
