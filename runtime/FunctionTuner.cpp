@@ -2,6 +2,8 @@
 #include "runtime/FunctionTuner.h"
 #include "runtime/Rehearsal.h"
 #include "text/Format.h"
+#include <cmath>
+#include <mutex>
 
 using namespace tile;
 using namespace tile::runtime;
@@ -110,18 +112,20 @@ static Alternative makeAlternative(const TuningCall &call, TensorProgram &whole,
 struct FunctionTuner::Race {
   const TuningCall &call;
   Rehearsal &rehearsal;
-  std::vector<Alternative> alternatives = {}; ///< of one kernel, by cut
+  const Kernel &kernel;
+  std::vector<Alternative> alternatives = {}; ///< by cut
+  std::once_flag areMade = {};                ///< not for what is on record
 
-  void makeAll(const Kernel &kernel) {
-    alternatives.clear();
+  void makeAll() {
     for (const TensorCut &cut : kernel.cuts)
       alternatives.push_back(makeAlternative(call, kernel.whole, kernel.number, cut, rehearsal));
   }
   llvm::Error prepare(unsigned i);
-  llvm::Expected<double> measure(unsigned kernel, unsigned i);
+  llvm::Expected<double> measure(unsigned i);
 };
 
 llvm::Error FunctionTuner::Race::prepare(unsigned i) {
+  std::call_once(areMade, [&] { makeAll(); });
   if (!alternatives[i].failure.empty())
     return makeError(ErrorCode::InvalidArgument, alternatives[i].failure);
   for (const TensorLaunch &launch : alternatives[i].launches)
@@ -130,13 +134,15 @@ llvm::Error FunctionTuner::Race::prepare(unsigned i) {
   return llvm::Error::success();
 }
 
-llvm::Expected<double> FunctionTuner::Race::measure(unsigned kernel, unsigned i) {
-  if (llvm::Error error = rehearsal.reach(kernel))
+llvm::Expected<double> FunctionTuner::Race::measure(unsigned i) {
+  if (llvm::Error error = rehearsal.reach(kernel.number))
     return std::move(error);
   const Alternative &alternative = alternatives[i];
-  auto places = rehearsal.placesOf(*alternative.program);
-  if (!places)
-    return places.takeError();
+  auto places = rehearsal.placesOf(*alternative.program, kernel.number);
+  if (!places) { // others may need less
+    llvm::consumeError(places.takeError());
+    return HUGE_VAL;
+  }
   TuningMachine &machine = *rehearsal.machine();
   return machine.time([&]() -> llvm::Error {
     for (const TensorLaunch &launch : alternative.launches)
@@ -154,20 +160,21 @@ static TensorCut modelsCut(const TuningCall &call, TensorProgram &whole, unsigne
   return own.empty() ? ofClass : own.front();
 }
 
-llvm::Expected<TensorCut> FunctionTuner::choose(Kernel &kernel, Race &race) {
+llvm::Expected<TensorCut> FunctionTuner::choose(Kernel &kernel, const TuningCall &call,
+                                                Rehearsal &rehearsal) {
   std::string name =
       formatted("{}\n{}\n{}", kernel.problem.kernel, kernel.problem.identity, kernel.problem.key);
   if (auto found = known.find(name); found != known.end())
     return found->second;
   auto own = [&] {
-    return modelsCut(race.call, kernel.whole, kernel.number, race.rehearsal, kernel.cuts.front());
+    return modelsCut(call, kernel.whole, kernel.number, rehearsal, kernel.cuts.front());
   };
-  if (!race.rehearsal.machine())
+  if (!rehearsal.machine())
     return own();
-  race.makeAll(kernel);
+  Race race{call, rehearsal, kernel};
   auto result = tuner.tune(
       kernel.problem, [&](unsigned i) { return race.prepare(i); },
-      [&](unsigned i) { return race.measure(kernel.number, i); });
+      [&](unsigned i) { return race.measure(i); });
   if (!result)
     return result.takeError();
   if (onChoice)
@@ -191,7 +198,6 @@ llvm::Expected<CutProgram> FunctionTuner::chooseAll(const TuningCall &call, Tens
                                                     TuningMachine *machine) {
   graph::Bindings sizes = sizesToChooseBy(call.program, whole, call.sizes, call.target);
   Rehearsal rehearsal(call, whole, machine);
-  Race race{call, rehearsal};
   std::vector<std::optional<TensorCut>> cuts(whole.kernels.size());
   for (auto [number, cut] : llvm::enumerate(cuts)) {
     std::vector<TensorCut> all = whole.cutsFor(number, sizes, call.target);
@@ -199,9 +205,11 @@ llvm::Expected<CutProgram> FunctionTuner::chooseAll(const TuningCall &call, Tens
       continue;
     Kernel kernel{whole, unsigned(number), all,
                   problemOf(call, whole, number, all, rehearsal.places())};
-    auto chosen = choose(kernel, race);
+    auto chosen = choose(kernel, call, rehearsal);
     if (!chosen && rehearsal.lacksMemory()) {
       llvm::consumeError(chosen.takeError());
+      if (llvm::Error error = rehearsal.finish())
+        return std::move(error);
       return CutProgram{&call.program.forSizes(call.sizes, call.target), {}};
     }
     if (!chosen)

@@ -16,6 +16,8 @@
 
 namespace tile::runtime {
 
+class Rehearsal;
+
 /// What a rehearsal runs on.
 class TuningMachine {
 public:
@@ -59,7 +61,7 @@ public:
 private:
   struct Kernel;
   struct Race;
-  llvm::Expected<TensorCut> choose(Kernel &kernel, Race &race);
+  llvm::Expected<TensorCut> choose(Kernel &kernel, const TuningCall &call, Rehearsal &rehearsal);
   llvm::Expected<CutProgram> chooseAll(const TuningCall &call, TensorProgram &whole,
                                        TuningMachine *machine);
 

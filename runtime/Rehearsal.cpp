@@ -34,10 +34,9 @@ uint64_t Rehearsal::bytesOf(const TensorBuffer &buffer) const {
 
 llvm::Expected<uint64_t> Rehearsal::allocate(uint64_t bytes) {
   auto memory = on->allocate(bytes);
+  isShort = !memory;
   if (memory)
     owned.push_back(*memory);
-  else
-    isShort = true;
   return memory;
 }
 
@@ -113,24 +112,31 @@ llvm::Error Rehearsal::reach(unsigned kernel) {
   return llvm::Error::success();
 }
 
-llvm::Expected<std::vector<TensorPlace>> Rehearsal::placesOf(const TensorProgram &form) {
+llvm::Expected<std::vector<TensorPlace>> Rehearsal::placesOf(const TensorProgram &form,
+                                                             unsigned kernel) {
   std::vector<TensorPlace> out = all;
-  llvm::ArrayRef<TensorBuffer> more = llvm::ArrayRef(form.buffers).drop_front(all.size());
+  out.resize(form.buffers.size());
+  std::vector<std::pair<unsigned, uint64_t>> offsets;
   uint64_t bytes = 0;
-  std::vector<uint64_t> offsets;
-  for (const TensorBuffer &buffer : more) {
-    offsets.push_back(bytes);
-    bytes += llvm::alignTo(bytesOf(buffer), kWorkspaceAlignment);
-  }
-  if (bytes > sumBytes) {
+  auto place = [&](unsigned buffer) {
+    offsets.emplace_back(buffer, bytes);
+    bytes += llvm::alignTo(bytesOf(form.buffers[buffer]), kWorkspaceAlignment);
+  };
+  const TensorKernel &of = whole.kernels[kernel];
+  for (unsigned written : llvm::ArrayRef(of.buffers).drop_front(of.numRead))
+    if (whole.buffers[whole.memoryOf(written)].kind == Kind::Tensor)
+      place(written);
+  for (unsigned sums = all.size(); sums < form.buffers.size(); ++sums)
+    place(sums);
+  if (bytes > bytesApart) {
     auto memory = allocate(bytes);
     if (!memory)
       return memory.takeError();
-    sums = *memory;
-    sumBytes = bytes;
+    apart = *memory;
+    bytesApart = bytes;
   }
-  for (uint64_t offset : offsets)
-    out.push_back({sums + offset, {}});
+  for (auto [buffer, offset] : offsets)
+    out[buffer] = {apart + offset, {}};
   return out;
 }
 

@@ -6,9 +6,9 @@
 
 namespace tile::runtime {
 
-/// The kernels of a call in order, in the model's cuts, as far as somebody asks. What they write
-/// lies in memory of the rehearsal's own, but for parameters that the function writes, which are
-/// put back in the end.
+/// The kernels of a call in order, in the model's cuts, as far as somebody asks, each once. What
+/// they write lies in memory of the rehearsal's own, but for parameters that the function writes,
+/// which are put back in the end.
 class Rehearsal {
 public:
   Rehearsal(const TuningCall &call, TensorProgram &whole, TuningMachine *machine);
@@ -18,8 +18,11 @@ public:
 
   /// Runs all kernels in front of this one that have not run yet.
   llvm::Error reach(unsigned kernel);
-  /// Where a form of the program, which has sums of parts besides, has its buffers.
-  llvm::Expected<std::vector<TensorPlace>> placesOf(const TensorProgram &form);
+  /// Where a form of the program, which has sums of parts besides, has its buffers while a kernel
+  /// is measured: that runs over and over, and what it writes to parameters lies elsewhere, so that
+  /// it always finds what those before it have left. (Indices that it counts up would leave their
+  /// tables else.)
+  llvm::Expected<std::vector<TensorPlace>> placesOf(const TensorProgram &form, unsigned kernel);
   /// Puts parameters back and frees the memory.
   llvm::Error finish();
 
@@ -30,7 +33,7 @@ public:
   /// Null where there is none, or what the function writes has gaps between its elements: those
   /// belong to others, and cannot be put back without harm.
   TuningMachine *machine() const { return on; }
-  /// Whether the device has no memory for it.
+  /// Whether the device had no memory for what was asked for last.
   bool lacksMemory() const { return isShort; }
 
 private:
@@ -51,7 +54,7 @@ private:
   std::vector<TensorPlace> all;
   std::vector<uint64_t> owned;
   std::vector<Kept> kept;
-  uint64_t sums = 0, sumBytes = 0;
+  uint64_t apart = 0, bytesApart = 0; ///< what `placesOf` places elsewhere
   unsigned next = 0;
   bool hasBegun = false, isShort = false;
 };

@@ -130,7 +130,9 @@ char LaunchSite::id = 0;
 std::unique_ptr<EvalError> LaunchSite::readOptions(CallArgs &args, HandKernel &out) {
   std::vector<std::pair<std::string, PyValue>> rest;
   for (auto &[name, value] : args.keywords) {
-    if (name == "changes") {
+    bool isParameter = llvm::any_of(kernel.asFunction().params(),
+                                    [&](auto &parameter) { return parameter.name == name; });
+    if (name == "changes" && !isParameter) {
       if (auto error = readChanges(value))
         return error;
       continue;
@@ -138,10 +140,10 @@ std::unique_ptr<EvalError> LaunchSite::readOptions(CallArgs &args, HandKernel &o
     int *option = name == "num_warps"    ? &out.numWarps
                   : name == "num_stages" ? &out.numStages
                                          : nullptr;
-    if (!option) {
+    if (isParameter || !option) // a name may be both
       rest.emplace_back(name, value);
+    if (!option)
       continue;
-    }
     std::optional<int64_t> number = value.toInt64();
     if (!number || *number < 1 || *number > 64)
       return fail(formatted("`{}` is a number from 1 to 64, got {}", name, eval::repr(value)));

@@ -24,7 +24,8 @@
  * their object; strings and arrays passed in are copied where they are kept.
  *
  * Threads. Every object may be used by any number of threads at once, except
- * tile_launch (one thread at a time). Destroying is the owner's business.
+ * tile_launch, tile_program and tile_emulator (one thread at a time). Destroying
+ * is the owner's business.
  *
  * Contexts and streams. `context` is a CUcontext and `stream` a CUstream (or
  * cudaStream_t), passed as void *. A NULL context means the calling thread's

@@ -63,15 +63,23 @@ llvm::Expected<int64_t> capi::placeIntermediates(const TensorProgram &program,
   return *bytes;
 }
 
-tile_status tile_program_result(tile_program *program, const void *const *arguments,
-                                size_t numArguments, size_t index, tile_tensor *result,
-                                const char **type) {
+/// Reads a call and answers a question about it.
+static tile_status answer(tile_program *program, const void *const *arguments, size_t numArguments,
+                          llvm::function_ref<llvm::Error(const ProgramCall &)> question) {
   return guarded([&]() -> llvm::Error {
     TILE_REQUIRE(program);
-    TILE_REQUIRE(result);
     ProgramCall call;
     if (llvm::Error error = readCall(*program, arguments, numArguments, call))
       return error;
+    return question(call);
+  });
+}
+
+tile_status tile_program_result(tile_program *program, const void *const *arguments,
+                                size_t numArguments, size_t index, tile_tensor *result,
+                                const char **type) {
+  return answer(program, arguments, numArguments, [&](const ProgramCall &call) -> llvm::Error {
+    TILE_REQUIRE(result);
     if (index >= call.program->results.size())
       return invalid(formatted("there is no result {}", uint64_t(index)));
     const TensorBuffer &buffer = call.program->buffers[call.program->results[index]];
@@ -96,13 +104,10 @@ tile_status tile_program_result(tile_program *program, const void *const *argume
 
 tile_status tile_program_workspace(tile_program *program, const void *const *arguments,
                                    size_t numArguments, size_t *bytes) {
-  return guarded([&]() -> llvm::Error {
-    TILE_REQUIRE(bytes);
+  if (bytes)
     *bytes = 0;
-    TILE_REQUIRE(program);
-    ProgramCall call;
-    if (llvm::Error error = readCall(*program, arguments, numArguments, call))
-      return error;
+  return answer(program, arguments, numArguments, [&](const ProgramCall &call) -> llvm::Error {
+    TILE_REQUIRE(bytes);
     std::vector<int64_t> offsets;
     llvm::Expected<int64_t> needed = placeIntermediates(*call.program, call.sizes, offsets);
     if (!needed)

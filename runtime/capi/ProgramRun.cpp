@@ -22,6 +22,12 @@ static std::vector<int64_t> stridesOf(const tile_tensor &tensor) {
   return isGiven && !isPlain ? strides.vec() : std::vector<int64_t>();
 }
 
+/// Where an argument that is a tensor lies.
+static TensorPlace placeOf(const void *argument) {
+  auto &tensor = *static_cast<const tile_tensor *>(argument);
+  return {reinterpret_cast<uintptr_t>(tensor.data), stridesOf(tensor)};
+}
+
 static llvm::Expected<std::shared_ptr<const LoadedKernel>>
 kernelFor(tile_program &program, const TensorLaunch &launch,
           const std::shared_ptr<Context> &where) {
@@ -99,8 +105,7 @@ static llvm::Expected<std::vector<TensorPlace>> placeBuffers(const ProgramCall &
   for (auto [i, buffer] : llvm::enumerate(call.program->buffers)) {
     TensorPlace &place = places.emplace_back();
     if (buffer.kind == TensorBuffer::Kind::Tensor) {
-      auto &tensor = *static_cast<const tile_tensor *>(call.values[buffer.index]);
-      place = {reinterpret_cast<uintptr_t>(tensor.data), stridesOf(tensor)};
+      place = placeOf(call.values[buffer.index]);
     } else if (buffer.kind == TensorBuffer::Kind::Result) {
       place.address = reinterpret_cast<uintptr_t>(results[buffer.index].data);
       if (!place.address && !isEmpty(buffer))
@@ -180,10 +185,8 @@ static llvm::Error chooseCuts(tile_program &program, const ProgramRun &run,
   std::vector<TensorPlace> places(call.values.size());
   for (auto [parameter, value, place] :
        llvm::zip_equal(program.signature.parameters, call.values, places))
-    if (parameter.kind == Parameter::Kind::Tensor) {
-      auto &tensor = *static_cast<const tile_tensor *>(value);
-      place = {reinterpret_cast<uintptr_t>(tensor.data), stridesOf(tensor)};
-    }
+    if (parameter.kind == Parameter::Kind::Tensor)
+      place = placeOf(value);
   auto argumentsFor = [&](const TensorProgram &of, const TensorLaunch &launch,
                           llvm::ArrayRef<TensorPlace> at) {
     return argumentsOf(of, launch, call, at);
@@ -217,21 +220,9 @@ static llvm::Error takeCuts(tile_program &program, const ProgramRun &run, Progra
   return llvm::Error::success();
 }
 
-/// The arguments of a run, read, and where its arrays lie.
-static llvm::Error prepareRun(tile_program &program, const ProgramRun &run,
-                              const std::shared_ptr<Context> &where, ProgramCall &call,
-                              std::vector<TensorPlace> &places) {
-  if (llvm::Error error = readCall(program, run.arguments, run.numArguments, call))
-    return error;
-  if (run.numResults != call.program->results.size())
-    return invalid(formatted("`{}` has {} results, not {}", program.function.asFunction().name(),
-                             uint64_t(call.program->results.size()), uint64_t(run.numResults)));
-  if (program.tuning) {
-    if (llvm::Error error = chooseCuts(program, run, where, call))
-      return error;
-    if (llvm::Error error = takeCuts(program, run, call))
-      return error;
-  }
+/// Where the arrays of what runs lie.
+static llvm::Error placeRun(tile_program &program, const ProgramRun &run, const ProgramCall &call,
+                            std::vector<TensorPlace> &places) {
   std::vector<int64_t> offsets;
   llvm::Expected<int64_t> needed = placeIntermediates(*call.program, call.sizes, offsets);
   if (!needed)
@@ -250,6 +241,27 @@ static llvm::Error prepareRun(tile_program &program, const ProgramRun &run,
     return invalid(formatted("`{}`: {}", program.function.asFunction().name(), wrong));
   places = std::move(*placed);
   return llvm::Error::success();
+}
+
+/// The arguments of a run, read, and where its arrays lie. What is refused is refused before
+/// anything is measured.
+static llvm::Error prepareRun(tile_program &program, const ProgramRun &run,
+                              const std::shared_ptr<Context> &where, ProgramCall &call,
+                              std::vector<TensorPlace> &places) {
+  if (llvm::Error error = readCall(program, run.arguments, run.numArguments, call))
+    return error;
+  if (run.numResults != call.program->results.size())
+    return invalid(formatted("`{}` has {} results, not {}", program.function.asFunction().name(),
+                             uint64_t(call.program->results.size()), uint64_t(run.numResults)));
+  if (llvm::Error error = placeRun(program, run, call, places))
+    return error;
+  if (!program.tuning)
+    return llvm::Error::success();
+  if (llvm::Error error = chooseCuts(program, run, where, call))
+    return error;
+  if (llvm::Error error = takeCuts(program, run, call))
+    return error;
+  return call.inCuts.program ? placeRun(program, run, call, places) : llvm::Error::success();
 }
 
 static llvm::Error runProgram(tile_program &program, const ProgramRun &run,

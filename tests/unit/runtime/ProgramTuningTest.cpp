@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "FakeCuda.h"
 #include "tile/tile.hpp"
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -17,6 +18,13 @@ namespace {
 
 const char *const source = R"py(
 import tile
+import triton
+import triton.language as tl
+
+@triton.jit
+def take(out, table, at, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(table + tl.load(at + i, mask=i < n, other=0)), mask=i < n)
 
 @tile.function
 def norm(x: tensor["M, N", fp32], weight: tensor["N", fp32]):
@@ -25,6 +33,13 @@ def norm(x: tensor["M, N", fp32], weight: tensor["N", fp32]):
 @tile.function
 def step(w: tensor["N", fp32], g: tensor["N", fp32]):
     w -= 0.1 * g
+
+@tile.function
+def advance(at: tensor["N", int32], table: tensor["M", fp32]):
+    at += 1
+    out = tile.empty(at.shape, dtype=tl.float32)
+    take[(1,)](out, table, at, at.shape[0], BLOCK=512)
+    return out * 2
 
 @tile.function
 def product(x: tensor["M, K", fp16], y: tensor["K, N", fp16]):
@@ -171,6 +186,46 @@ TEST_F(ProgramTuning, WhatIsWrittenInPlaceIsPutBack) {
   EXPECT_EQ(cuda.allocatedBytes, 2048u) << "what is measured in is given back";
 }
 
+static void *pointerOf(const std::string &parameter) {
+  void *pointer = nullptr;
+  EXPECT_EQ(parameter.size(), sizeof(pointer));
+  memcpy(&pointer, parameter.data(), sizeof(pointer));
+  return pointer;
+}
+
+/// A kernel that runs over and over must not find what it has left: indices that it counts up would
+/// leave the table that the next one reads.
+TEST_F(ProgramTuning, WhatIsMeasuredStartsFromTheSame) {
+  auto *at = reinterpret_cast<int32_t *>(memory(2048));
+  float *table = memory(4096), *results = memory(2048);
+  compile("advance");
+  tile_tensor indices = {at, 1, {512}, {}}, from = {table, 1, {1024}, {}};
+  tile_tensor out = {results, 0, {}, {}};
+  const void *arguments[] = {&indices, &from};
+  size_t bytes = 0;
+  ASSERT_EQ(tile_program_workspace(program, arguments, 2, &bytes), TILE_OK);
+  float *workspace = memory(bytes);
+  unsigned counts = 0, takes = 0;
+  cuda.launchMilliseconds = 1;
+  int32_t most = 0;
+  cuda.onLaunch = [&](const fakecuda::Launch &launch) {
+    if (launch.kernel == "take") {
+      ++takes;
+      most = std::max(most, static_cast<int32_t *>(pointerOf(launch.parameters[2]))[0]);
+    } else if (takes == 0 || launch.parameters[0] == launch.parameters[1]) {
+      ++counts;
+      auto *read = static_cast<int32_t *>(pointerOf(launch.parameters[0]));
+      static_cast<int32_t *>(pointerOf(launch.parameters[1]))[0] = read[0] + 1;
+    }
+  };
+  ASSERT_EQ(tile_program_run(program, nullptr, arguments, 2, &out, 1, workspace, bytes), TILE_OK)
+      << tile_last_error();
+  EXPECT_GT(counts, 10u);
+  EXPECT_EQ(takes, 2u);
+  EXPECT_EQ(most, 1);
+  EXPECT_EQ(at[0], 1);
+}
+
 /// Gaps belong to others, who may write there at the same time: they are not put back.
 TEST_F(ProgramTuning, WhatHasGapsIsNotMeasured) {
   float *weights = memory(4096), *gradient = memory(1024);
@@ -255,6 +310,42 @@ TEST_F(ProgramTuning, WithoutMemoryToMeasureInNothingIs) {
   cuda.failures.clear();
   EXPECT_EQ(status, TILE_OK) << tile_last_error();
   EXPECT_EQ(cuda.launches.size(), 1u);
+}
+
+/// Many parts need memory for their sums; without it the others are measured all the same.
+TEST_F(ProgramTuning, WhatThereIsNoMemoryForIsOutOfTheRace) {
+  tile_tensor x = {data, 2, {256, 4096}, {}}, y = {data, 2, {4096, 1024}, {}},
+              out = {data, 0, {}, {}};
+  const void *arguments[] = {&x, &y};
+  cuda.launchMilliseconds = 10;
+  compile("product");
+  size_t bytes = 0;
+  ASSERT_EQ(tile_program_workspace(program, arguments, 2, &bytes), TILE_OK);
+  float *workspace = memory(bytes);
+  std::set<std::array<unsigned, 3>> measured;
+  cuda.onLaunch = [&](const fakecuda::Launch &launch) {
+    measured.insert({launch.grid[0], launch.grid[1], launch.block[0]});
+    cuda.failures["cuMemAlloc_v2"] = tile::cuda::Result::OutOfMemory; // what is measured first fits
+  };
+  tile_status status = tile_program_run(program, nullptr, arguments, 2, &out, 1, workspace, bytes);
+  cuda.failures.clear();
+  EXPECT_EQ(status, TILE_OK) << tile_last_error();
+  EXPECT_GT(measured.size(), 2u);
+}
+
+TEST_F(ProgramTuning, WhatIsRefusedIsNotMeasured) {
+  float *all = memory(4096);
+  tile_tensor x = {all, 1, {256}, {}}, y = {all, 1, {256}, {}}, out = {data, 0, {}, {}};
+  const void *arguments[] = {&x, &y};
+  compile("advance");
+  EXPECT_EQ(tile_program_run(program, nullptr, arguments, 2, &out, 1, nullptr, 0),
+            TILE_INVALID_ARGUMENT);
+  EXPECT_THAT(tile_last_error(), HasSubstr("the workspace has 0 bytes"));
+  compile("step");
+  EXPECT_EQ(tile_program_run(program, nullptr, arguments, 2, nullptr, 0, nullptr, 0),
+            TILE_INVALID_ARGUMENT);
+  EXPECT_THAT(tile_last_error(), HasSubstr("lies in the same memory"));
+  EXPECT_TRUE(cuda.launches.empty());
 }
 
 } // namespace
