@@ -1,8 +1,8 @@
 //===- StagingLayouts.cpp - operands on their way to shared memory ----------===//
 #include "passes/layouts/StagingLayouts.h"
 #include "ir/layout/Builders.h"
-#include "ir/layout/Hopper.h"
 #include "ir/layout/Swizzle.h"
+#include "ir/layout/WarpgroupLayouts.h"
 
 using namespace mlir;
 using namespace tile;

@@ -5,7 +5,7 @@ usage: check_rooms.py SOURCE
 - Every include goes from a room to one that rooms.txt lets it know, and the rooms make no
   circle.
 - Facts about chips stand in target/ only: no capability is compared, with a number or with
-  something that has a name, and no name of a target spelled anywhere else.
+  something that has a name, and no name of a target, or of a line of chips, spelled anywhere else.
 - Sources are of a size that a reader can hold: files under 800 lines (400 is the aim),
   functions under 100 (60 is the aim).
 - PTX instructions are named in passes/lowering/instructions/ only (the emulator reads them).
@@ -94,6 +94,7 @@ COMPARED = re.compile(
     rf"{CAPABILITY}[^\"\n]{{0,20}}?{COMPARISON}(?:75|8\d|9\d?|1[0-2]\d?)\b|"
     rf"{CAPABILITY}{COMPARISON}|{COMPARISON}(?:\w+(?:\.|->|::|\(\)\.|\(\)->))*{CAPABILITY}")
 SPELLED = re.compile(r'"sm_\d+[af]?"')
+LINE_OF_CHIPS = re.compile(r"\b(Volta|Turing|Ampere|Hopper|Blackwell)")
 # What the author of a kernel asks, and which of the built codes runs here.
 COMPARES = {"frontend/specialize/builtins/BuiltinsHints.cpp", "runtime/ahead/Load.cpp"}
 
@@ -109,6 +110,9 @@ def check_chips(path, text):
     for number, line in enumerate(code.splitlines(), 1):
         if SPELLED.search(line) and "HelpText" not in line:
             report(path, number, "a target is named: ask target/ for it")
+    for number, line in enumerate(text.splitlines(), 1):
+        if LINE_OF_CHIPS.search(line):
+            report(path, number, "a line of chips is named: say what it has")
 
 
 def ends_signature(lines, at):
