@@ -3,7 +3,7 @@
 #include "ir/Kernel.h"
 #include "ir/Spelling.h"
 #include "ir/layout/Conversion.h"
-#include "ir/layout/Hopper.h"
+#include "ir/layout/WarpgroupLayouts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/facts/Registers.h"

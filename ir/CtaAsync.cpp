@@ -2,7 +2,7 @@
 #include "ir/CtaDialect.h"
 #include "ir/CtaSlots.h"
 #include "ir/Products.h"
-#include "ir/layout/Hopper.h"
+#include "ir/layout/WarpgroupLayouts.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;

@@ -1,10 +1,10 @@
 //===- CtaAsync.td - shared buffers and asynchronous copies ---------------===//
 //
-// What a Hopper thread block does besides computing in registers: tiles in
+// What a thread block does besides computing in registers: tiles in
 // shared memory, copied there by the tensor memory accelerator (TMA), read by
 // warpgroup matrix instructions, passed from a producing warp to consuming
 // warps through rings guarded by mbarriers. PTX ISA 8.0, sections on
-// cp.async.bulk.tensor, mbarrier, wgmma. And what every chip since Ampere does:
+// cp.async.bulk.tensor, mbarrier, wgmma. And what older chips do as well:
 // copies by the threads themselves, counted in groups (cp.async).
 //
 //===----------------------------------------------------------------------===//

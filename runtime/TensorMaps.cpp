@@ -176,15 +176,16 @@ static llvm::Error encode(const cuda::CudaApi &api, const TensorMapPlan &plan,
       cuda::TensorMapL2Promotion::L2_128B, cuda::TensorMapFloatOobFill::None);
   if (result == cuda::Result::Success)
     return llvm::Error::success();
-  std::string what = formatted("the array at {:#x} with sizes", uint64_t(values.base));
+  std::string sizesText, stridesText;
   for (unsigned i = 0; i < rank; ++i)
-    what += (i ? " x " : " ") + std::to_string(values.sizes[i]);
-  what += " and strides of";
+    sizesText += formatted("{}{}", i ? " x " : "", values.sizes[i]);
   for (unsigned i = 0; i + 1 < rank; ++i)
-    what += (i ? ", " : " ") + std::to_string(values.strides[i]);
-  what += " bytes cannot be copied by the tensor memory accelerator (strides must be positive "
-          "multiples of 16 bytes)";
-  return addContext(api.check(result, "cuTensorMapEncodeTiled"), what);
+    stridesText += formatted("{}{}", i ? ", " : "", values.strides[i]);
+  return addContext(api.check(result, "cuTensorMapEncodeTiled"),
+                    formatted("the array at {:#x} with sizes {} and strides of {} bytes cannot be "
+                              "copied by the tensor memory accelerator (strides must be positive "
+                              "multiples of 16 bytes)",
+                              uint64_t(values.base), sizesText, stridesText));
 }
 
 llvm::Error runtime::encodeTensorMap(const cuda::CudaApi &api, const TensorMapPlan &plan,

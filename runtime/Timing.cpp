@@ -122,3 +122,23 @@ llvm::Expected<Timing> runtime::timeOnStream(std::shared_ptr<Context> context, c
     return counted.takeError();
   return summarize(std::move(*counted));
 }
+
+llvm::Expected<double> runtime::timeForTuning(std::shared_ptr<Context> context, cuda::Stream stream,
+                                              llvm::function_ref<llvm::Error()> enqueue) {
+  std::optional<ErrorParts> failure;
+  auto timing = timeOnStream(
+      std::move(context), stream,
+      [&] {
+        if (llvm::Error error = enqueue())
+          failure = takeError(std::move(error));
+        return !failure;
+      },
+      kTuningTime);
+  if (failure) {
+    llvm::consumeError(timing.takeError());
+    return makeError(failure->code, failure->message, failure->result);
+  }
+  if (!timing)
+    return timing.takeError();
+  return timing->median;
+}

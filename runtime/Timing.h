@@ -22,6 +22,11 @@ llvm::Expected<Timing> timeOnStream(std::shared_ptr<Context> context, cuda::Stre
                                     llvm::function_ref<bool()> enqueue,
                                     const TimingOptions &options);
 
+/// The median in milliseconds of one configuration among others (`kTuningTime`); the error of
+/// `enqueue` if there is one.
+llvm::Expected<double> timeForTuning(std::shared_ptr<Context> context, cuda::Stream stream,
+                                     llvm::function_ref<llvm::Error()> enqueue);
+
 } // namespace tile::runtime
 
 #endif // TILE_RUNTIME_TIMING_H

@@ -139,11 +139,11 @@ std::string tile::describeUnknownTarget(StringRef name) {
     return formatted("{}; did you mean `{}`?", message, same->name);
   if (wanted >= 10 && wanted < 75)
     return formatted("{}: the oldest supported is `sm_75` (Turing)", message);
-  message += "; known targets: ";
+  std::string known;
   for (const Target &target : targets)
-    message += (&target == targets ? "" : ", ") + target.name.str();
-  message += formatted("; `native`, this machine's GPU; and boards such as {}", deviceNames());
-  return message;
+    known += (&target == targets ? "" : ", ") + target.name.str();
+  return formatted("{}; known targets: {}; `native`, this machine's GPU; and boards such as {}",
+                   message, known, deviceNames());
 }
 
 std::string tile::targetNameOf(int capability) {

@@ -86,6 +86,8 @@ private:
   /// The strides of a buffer as formulas: what is 1 in this launch is so in all of the class.
   graph::Sizes stridesOf(unsigned buffer, const TensorPlace &place, std::string &layout) const;
   std::string moduleText(const graph::KernelShape &shape, const graph::Cut &cut);
+  void addCode(TensorLaunch &launch, const TensorKernel &kernel, const graph::KernelShape &shape,
+               const graph::Cut &cut, const Target &target);
   bool announcesNext(const graph::Cut &cut, unsigned index, int64_t programs,
                      const Target &target) const;
   std::vector<bool> withoutElements(const TensorKernel &kernel, const graph::Bindings &sizes) const;

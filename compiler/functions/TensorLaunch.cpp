@@ -165,6 +165,32 @@ bool FusedProgram::announcesNext(const graph::Cut &cut, unsigned index, int64_t 
   return index + 1 < kernels.size() && leavesRoom;
 }
 
+/// The cut that somebody wants, or else the model's.
+static graph::Cut cutOf(const TensorKernel &kernel, const KernelShape &shape,
+                        const Extents &extents, const TensorCut *wanted, const Target &target) {
+  graph::Cut cut = kernel.addsParts   ? cutSum(extents, target, kernel.parts)
+                   : kernel.parts > 1 ? cutShared(shape, extents, target, kernel.parts)
+                                      : chooseCut(shape, extents, target);
+  if (wanted)
+    takeCut(cut, shape, *wanted, extents, target);
+  return cut;
+}
+
+/// What the launch runs. The text is made once for all launches of its key.
+void FusedProgram::addCode(TensorLaunch &launch, const TensorKernel &kernel,
+                           const KernelShape &shape, const graph::Cut &cut, const Target &target) {
+  auto &source = sources[launch.key];
+  if (!source) {
+    std::string name = kernel.name + frontend::kModuleEnding.str();
+    source = std::make_shared<frontend::SourceFile>(name, moduleText(shape, cut));
+  }
+  launch.source = source;
+  launch.options.kernel = kernel.name;
+  launch.options.signature = signatureOf(shape, cut, buffers, kernel);
+  launch.options.numWarps = cut.warps;
+  launch.options.target = target.name.str();
+}
+
 llvm::Expected<TensorLaunch> FusedProgram::launchFor(const Asked &asked, unsigned index) {
   const TensorKernel &kernel = kernels[index];
   if (kernel.hand)
@@ -180,16 +206,12 @@ llvm::Expected<TensorLaunch> FusedProgram::launchFor(const Asked &asked, unsigne
   std::optional<Extents> extents = extentsOf(shape, sizes);
   if (!extents)
     return tooLarge(kernel);
+  if (kernel.parts > 1 && !sumsFit(kernel.parts, *extents))
+    return tooLarge(kernel);
   TensorLaunch launch;
   launch.elements = double(extents->rows) * extents->columns *
                     std::max<int64_t>(extents->inner, 1) * std::max<int64_t>(extents->depth, 1);
-  graph::Cut cut = kernel.addsParts   ? cutSum(*extents, target, kernel.parts)
-                   : kernel.parts > 1 ? cutShared(shape, *extents, target, kernel.parts)
-                                      : chooseCut(shape, *extents, target);
-  if (kernel.parts > 1 && !sumsFit(kernel.parts, *extents))
-    return tooLarge(kernel);
-  if (asked.cut)
-    takeCut(cut, shape, *asked.cut, *extents, target);
+  graph::Cut cut = cutOf(kernel, shape, *extents, asked.cut, target);
   if (countPrograms(shape, cut, *extents) == 0 && !shape.product &&
       !cutWithoutPrograms(cut, *extents, kernel, shape, sizes, target)) {
     launch.grid = {0, 1, 1};
@@ -217,16 +239,7 @@ llvm::Expected<TensorLaunch> FusedProgram::launchFor(const Asked &asked, unsigne
   if (cut.share == graph::Share::Parts)
     launch.grid[1] = uint32_t(kernel.parts);
   launch.key = keyOf(mark + std::to_string(origins[index].number), layout, cut);
-  auto &source = sources[launch.key];
-  if (!source) {
-    std::string name = kernel.name + frontend::kModuleEnding.str();
-    source = std::make_shared<frontend::SourceFile>(name, moduleText(shape, cut));
-  }
-  launch.source = source;
-  launch.options.kernel = kernel.name;
-  launch.options.signature = signatureOf(shape, cut, buffers, kernel);
-  launch.options.numWarps = cut.warps;
-  launch.options.target = target.name.str();
+  addCode(launch, kernel, shape, cut, target);
   if (asked.calls)
     *asked.calls = classOf(shape, cut, kernel.parts);
   return launch;

@@ -214,9 +214,9 @@ void FusedProgram::describeResults(Operation *end) {
 
 void FusedProgram::describe(const tensors::Signature &signature) {
   func::FuncOp entry = function();
-  returnsTuple = entry->hasAttr(tensors::kTupleAttr);
-  returnsNone = entry->hasAttr(tensors::kNoneAttr);
-  if (auto needs = entry->getAttrOfType<ArrayAttr>(tensors::kRequiresAttr))
+  returnsTuple = entry->hasAttr(graph::kTupleAttr);
+  returnsNone = entry->hasAttr(graph::kNoneAttr);
+  if (auto needs = entry->getAttrOfType<ArrayAttr>(graph::kRequiresAttr))
     for (size_t i = 0; i + 1 < needs.size(); i += 2) {
       std::string error;
       requirements.push_back({*Size::parse(cast<StringAttr>(needs[i]).getValue(), error),

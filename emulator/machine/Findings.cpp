@@ -1,6 +1,6 @@
 //===- Findings.cpp - findings, collected and put into words --------------===//
 #include "emulator/machine/Machine.h"
-#include "frontend/Source.h"
+#include "frontend/Located.h"
 #include "text/Format.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -154,20 +154,10 @@ void tile::emu::reportTo(const Report &report, const frontend::SourceFile *file,
                          frontend::DiagnosticEngine &diagnostics) {
   using namespace frontend;
   auto locate = [&](const Place &place, Diagnostic &d, std::string message) {
-    d.file = nullptr;
-    d.message = std::move(message);
-    if (!place.line)
-      return;
     // Debug information cuts paths into folder and file.
     llvm::StringRef name = file ? llvm::StringRef(file->name()) : "";
-    if (file && (name == place.file || name.ends_with("/" + place.file)) &&
-        place.line <= file->numLines()) {
-      d.file = file;
-      d.range.begin = file->offsetOf(place.line, place.column);
-      d.range.end = d.range.begin + 1;
-    } else {
-      d.message += formatted(" (at {}:{}:{})", place.file, place.line, place.column);
-    }
+    bool isOfFile = name == place.file || name.ends_with("/" + place.file);
+    say(d, std::move(message), {place.file, place.line, place.column}, isOfFile ? file : nullptr);
   };
   auto first = [](const Site &site) { return site.places.empty() ? Place() : site.places[0]; };
   for (const Finding &f : report.findings) {

@@ -46,11 +46,16 @@ static Result numberOf(const PyValue &value) {
   return value.is(Kind::Extension) ? value.asExtension()->number() : Result(value);
 }
 
-static Result toInteger(Evaluator &, const CallArgs &args) {
-  ArgReader r("int", args, {"x", "base"}, 0);
+/// The number of the first argument, if it is one; 0 if there is none.
+static Result firstOf(ArgReader &r) {
   if (!r)
     return r.error();
-  Result given = r.has(0) ? numberOf(r[0]) : Result(PyValue::integer(0));
+  return r.has(0) ? numberOf(r[0]) : Result(PyValue::integer(0));
+}
+
+static Result toInteger(Evaluator &, const CallArgs &args) {
+  ArgReader r("int", args, {"x", "base"}, 0);
+  Result given = firstOf(r);
   if (!given)
     return given;
   PyValue value = given.take();
@@ -69,9 +74,7 @@ static Result toInteger(Evaluator &, const CallArgs &args) {
 
 static Result toFloat(Evaluator &, const CallArgs &args) {
   ArgReader r("float", args, {"x"}, 0);
-  if (!r)
-    return r.error();
-  Result given = r.has(0) ? numberOf(r[0]) : Result(PyValue::integer(0));
+  Result given = firstOf(r);
   if (!given)
     return given;
   PyValue value = given.take();

@@ -62,7 +62,7 @@ void Backward::give(Value to, V derivative) {
 }
 
 void Backward::throughReduce(graph::ReduceOp op, V g) {
-  if (op->hasAttr(kNoGradientAttr))
+  if (op->hasAttr(graph::kNoGradientAttr))
     return;
   Sizes sizes = graph::sizesOf(op.getSrc());
   auto kept = [&](const V &v) { // with 1 where it was reduced

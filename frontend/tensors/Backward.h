@@ -8,7 +8,7 @@
 #ifndef TILE_FRONTEND_TENSORS_BACKWARD_H
 #define TILE_FRONTEND_TENSORS_BACKWARD_H
 
-#include "frontend/tensors/Tracer.h"
+#include "frontend/tensors/Derivatives.h"
 
 namespace tile::tensors {
 
@@ -17,43 +17,21 @@ inline bool isFloat(mlir::Value v) {
   return mlir::isa<mlir::FloatType>(graph::typeOf(v).getElement());
 }
 
-/// Goes back through operations; remembers the first error, and makes nothing more behind it.
-class Backward {
+/// Goes back through operations.
+class Backward : Derivatives {
 public:
-  Backward(Tracer &tracer) : tracer(tracer) {}
+  Backward(Tracer &tracer) : Derivatives(tracer) {}
 
   /// The derivatives of `result` by each target, from the operations behind `first`.
   Result run(mlir::Value result, llvm::ArrayRef<mlir::Value> targets, mlir::Operation *first);
 
 private:
-  using V = PyValue;
-  V number(double x) { return PyValue::number(x); }
   V value(mlir::Value v) { return tracer.wrap(v); }
-  V map(MapKind kind, std::vector<V> operands) {
-    if (error)
-      return {};
-    Result made = tracer.map(kind, "grad", operands);
-    return keep(std::move(made));
-  }
-  V keep(Result made) {
-    if (made)
-      return *made;
-    if (!error)
-      error = made.takeError();
-    return {};
-  }
   V add(V x, V y) { return map(MapKind::add, {x, y}); }
   V sub(V x, V y) { return map(MapKind::sub, {x, y}); }
   V mul(V x, V y) { return map(MapKind::mul, {x, y}); }
   V div(V x, V y) { return map(MapKind::div, {x, y}); }
-  V where(V c, V x, V y) { return map(MapKind::select, {c, x, y}); }
   V of(MapKind kind, V x) { return map(kind, {x}); }
-  Operand operand(const V &v) {
-    Operand out;
-    if (!error)
-      error = tracer.operand("grad", v, out);
-    return out;
-  }
   Sizes sizesOf(const V &v) { return operand(v).type().sizes(); }
 
   void give(mlir::Value to, V derivative);
@@ -73,8 +51,6 @@ private:
   V slopeOfGelu(V x);
   V slopeOfGeluTanh(V x);
 
-  Tracer &tracer;
-  std::unique_ptr<EvalError> error;
   llvm::DenseMap<mlir::Value, V> derivatives;
   llvm::DenseSet<mlir::Value> wanted; ///< values that depend on a target
 };

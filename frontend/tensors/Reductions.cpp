@@ -184,7 +184,7 @@ static Result shifted(Tracer &tracer, const Given &given, Result &powers, Result
   // Whatever is subtracted, the result is the same.
   if (auto *value = top ? top->dynExtension<TensorValue>() : nullptr)
     if (auto view = value->value.getDefiningOp<graph::RearrangeOp>())
-      view.getSrc().getDefiningOp()->setAttr(kNoGradientAttr, tracer.builder.getUnitAttr());
+      view.getSrc().getDefiningOp()->setAttr(graph::kNoGradientAttr, tracer.builder.getUnitAttr());
   Result apart = top ? tracer.map(MapKind::sub, {*x, *top}) : Result(top.takeError());
   if (!apart)
     return apart;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/tensors/ScanGradient.h"
+#include "frontend/tensors/Derivatives.h"
 #include <cmath>
 #include <limits>
 
@@ -13,11 +14,11 @@ using namespace tile::tensors;
 
 namespace {
 
-/// The gradient of one scan; remembers the first error.
-class ScanBackward {
+/// The gradient of one scan.
+class ScanBackward : Derivatives {
 public:
   ScanBackward(Tracer &tracer, graph::ScanOp op)
-      : tracer(tracer), op(op), axis(op.getAxis()), x(tracer.wrap(op.getSrc())),
+      : Derivatives(tracer), op(op), axis(op.getAxis()), x(tracer.wrap(op.getSrc())),
         result(tracer.wrap(op.getResult())) {}
   Result run(const PyValue &derivative) {
     PyValue made = ofKind(derivative);
@@ -25,25 +26,6 @@ public:
   }
 
 private:
-  using V = PyValue;
-  V keep(Result made) {
-    if (made)
-      return *made;
-    if (!error)
-      error = made.takeError();
-    return {};
-  }
-  V map(MapKind kind, std::vector<V> operands) {
-    return error ? V() : keep(tracer.map(kind, "grad", operands));
-  }
-  V number(double value) { return PyValue::number(value); }
-  V where(V c, V a, V b) { return map(MapKind::select, {c, a, b}); }
-  Operand operand(const V &v) {
-    Operand out;
-    if (!error)
-      error = tracer.operand("grad", v, out);
-    return out;
-  }
   V scan(ReduceKind kind, const V &v, bool reverse) {
     Operand of = operand(v);
     return error ? V() : keep(tracer.scan(kind, of, axis, reverse));
@@ -55,11 +37,9 @@ private:
   V ofExtrema(const V &g);
   V ofPowers(const V &g);
 
-  Tracer &tracer;
   graph::ScanOp op;
   int64_t axis;
   V x, result;
-  std::unique_ptr<EvalError> error;
 };
 
 } // namespace

@@ -90,9 +90,9 @@ static func::FuncOp buildParameters(Tracer &tracer, const eval::FunctionObject &
     }
     types.push_back(GraphTensorType::of(b.getContext(), parameter.sizes, element));
     NamedAttrList list;
-    list.append(kNameAttr, b.getStringAttr(parameter.name));
+    list.append(graph::kNameAttr, b.getStringAttr(parameter.name));
     if (isNumber)
-      list.append(kNumberAttr, b.getUnitAttr());
+      list.append(graph::kNumberAttr, b.getUnitAttr());
     attributes.push_back(list.getDictionary(b.getContext()));
     Value value = body->addArgument(types.back(), located(parameter.range));
     values.push_back(tracer.wrap(value, isNumber, parameter.name));
@@ -121,10 +121,10 @@ static std::unique_ptr<EvalError> buildReturn(Tracer &tracer, func::FuncOp op,
   SmallVector<PyValue> results = {result};
   if (result.isNone() && !tracer.updates.empty()) {
     results.clear();
-    op->setAttr(kNoneAttr, b.getUnitAttr());
+    op->setAttr(graph::kNoneAttr, b.getUnitAttr());
   } else if (result.isSequence()) {
     results.assign(result.elements().begin(), result.elements().end());
-    op->setAttr(kTupleAttr, b.getUnitAttr());
+    op->setAttr(graph::kTupleAttr, b.getUnitAttr());
   }
   SmallVector<Value> values;
   for (const PyValue &value : results) {
@@ -186,7 +186,7 @@ OwningOpRef<ModuleOp> tensors::trace(MLIRContext &context, eval::Evaluator &eval
     needs.append({formulas.back(), otherwise});
   }
   if (!needs.empty())
-    op->setAttr(kRequiresAttr, tracer.builder.getStrArrayAttr(needs));
+    op->setAttr(graph::kRequiresAttr, tracer.builder.getStrArrayAttr(needs));
   if (!error)
     return module;
   if (!error->diagnostic.file) {

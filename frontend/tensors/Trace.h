@@ -17,17 +17,6 @@
 
 namespace tile::tensors {
 
-/// On a parameter of the function: it is a number, not a tensor in memory.
-inline constexpr llvm::StringLiteral kNumberAttr = "graph.number";
-/// On a parameter: its name.
-inline constexpr llvm::StringLiteral kNameAttr = "graph.name";
-/// On the function: formulas that must not be negative, each followed by what is said otherwise.
-inline constexpr llvm::StringLiteral kRequiresAttr = "graph.requires";
-/// On the function: it returns nothing, but what parameters become.
-inline constexpr llvm::StringLiteral kNoneAttr = "graph.none";
-/// On the function: it returns a tuple, even of one.
-inline constexpr llvm::StringLiteral kTupleAttr = "graph.tuple";
-
 /// Loads the dialects that `trace` builds.
 void registerDialects(mlir::MLIRContext &context);
 

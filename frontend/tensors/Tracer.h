@@ -177,9 +177,6 @@ inline constexpr size_t kMostDimensions = 64;
 /// An error if a shape has more.
 std::unique_ptr<EvalError> checkRank(size_t rank);
 
-/// On a reduction while it is traced: what it gives cancels out, and with it its derivative.
-inline constexpr llvm::StringLiteral kNoGradientAttr = "graph.no_gradient";
-
 /// The element type in the graph dialect; null if tensors cannot have it yet.
 mlir::Type elementType(mlir::MLIRContext *context, const DType &type);
 

@@ -2,6 +2,7 @@
 #ifndef TILE_IR_GRAPH_GRAPH_H
 #define TILE_IR_GRAPH_GRAPH_H
 
+#include "ir/graph/Attributes.h"
 #include "ir/graph/Size.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -21,11 +22,6 @@
 #include "ir/graph/GraphOps.h.inc"
 
 namespace tile::graph {
-
-/// On a function: its last results are what parameters become, one number of a parameter each.
-inline constexpr llvm::StringLiteral kUpdatesAttr = "graph.updates";
-/// On a launch: for each result the operand that the kernel changes to it; -1: it writes all of it.
-inline constexpr llvm::StringLiteral kChangesAttr = "graph.changes";
 
 /// The type of a value of a graph.
 inline GraphTensorType typeOf(mlir::Value value) {

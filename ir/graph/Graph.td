@@ -27,6 +27,8 @@ def Graph_Dialect : Dialect {
   }];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
 }
 
 def Graph_TensorType : TypeDef<Graph_Dialect, "GraphTensor"> {

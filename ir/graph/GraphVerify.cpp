@@ -62,15 +62,21 @@ LogicalResult CastOp::verify() {
   return success();
 }
 
-LogicalResult ReduceOp::verify() {
-  Sizes sizes = getSrc().getType().sizes(), left;
+static LogicalResult verifyAxes(Operation *op, ArrayRef<int64_t> axes, size_t rank) {
   int64_t before = -1;
-  for (int64_t axis : getAxes()) {
-    // graph_reduce_c1
-    if (axis <= before || axis >= int64_t(sizes.size()))
-      return emitOpError("axes must be dimensions of the operand, in order");
+  for (int64_t axis : axes) {
+    if (axis <= before || axis >= int64_t(rank))
+      return op->emitOpError("axes must be dimensions of the operand, in order");
     before = axis;
   }
+  return success();
+}
+
+LogicalResult ReduceOp::verify() {
+  Sizes sizes = getSrc().getType().sizes(), left;
+  // graph_reduce_c1
+  if (failed(verifyAxes(*this, getAxes(), sizes.size())))
+    return failure();
   for (auto [i, size] : llvm::enumerate(sizes))
     if (!llvm::is_contained(getAxes(), int64_t(i)))
       left.push_back(size);
@@ -99,13 +105,9 @@ LogicalResult LaunchOp::verify() {
 
 LogicalResult PartialOp::verify() {
   Sizes sizes = getSrc().getType().sizes(), own = getType().sizes();
-  int64_t before = -1;
-  for (int64_t axis : getAxes()) {
-    // graph_partial_c1
-    if (axis <= before || axis >= int64_t(sizes.size()))
-      return emitOpError("axes must be dimensions of the operand, in order");
-    before = axis;
-  }
+  // graph_partial_c1
+  if (failed(verifyAxes(*this, getAxes(), sizes.size())))
+    return failure();
   Sizes left;
   for (auto [i, size] : llvm::enumerate(sizes))
     if (!llvm::is_contained(getAxes(), int64_t(i)))

@@ -1,7 +1,7 @@
 //===- CopyPlaces.cpp - where a copied block lies, in pieces of what size -===//
 #include "passes/copies/CopyPlaces.h"
-#include "ir/layout/Hopper.h"
 #include "ir/layout/MatrixAccess.h"
+#include "ir/layout/WarpgroupLayouts.h"
 #include "passes/facts/MaskRuns.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/layouts/StagingLayouts.h"

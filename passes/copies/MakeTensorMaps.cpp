@@ -1,6 +1,6 @@
 //===- MakeTensorMaps.cpp - the map of a tile, and where copies start -----===//
 #include "ir/Kernel.h"
-#include "ir/layout/Hopper.h"
+#include "ir/layout/WarpgroupLayouts.h"
 #include "passes/copies/TensorMaps.h"
 #include "passes/facts/Divisibility.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,7 +1,7 @@
 //===- TensorMaps.cpp - strided tiles of global memory as tensor maps -----===//
 #include "passes/copies/TensorMaps.h"
 #include "ir/Kernel.h"
-#include "ir/layout/Hopper.h"
+#include "ir/layout/WarpgroupLayouts.h"
 #include "passes/facts/Divisibility.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,7 +1,7 @@
 //===- TensorStores.cpp ---------------------------------------------------===//
 #include "passes/copies/TensorStores.h"
 #include "ir/Kernel.h"
-#include "ir/layout/Hopper.h"
+#include "ir/layout/WarpgroupLayouts.h"
 #include "passes/copies/ArrayAccesses.h"
 #include "passes/copies/CopyHints.h"
 #include "passes/facts/ProductFacts.h"

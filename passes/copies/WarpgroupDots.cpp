@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
-#include "ir/layout/Hopper.h"
+#include "ir/layout/WarpgroupLayouts.h"
 #include "passes/Passes.h"
 #include "passes/copies/ArrayAccesses.h"
 #include "passes/copies/CopiesAhead.h"

@@ -11,6 +11,7 @@ def TestAxisInfoPass : TilePass<"tile-test-axis-info", "::mlir::func::FuncOp"> {
 def VerifyProtocolPass : TilePass<"tile-verify-protocol", "::mlir::ModuleOp"> {
   let summary = "check the order of ring operations and asynchronous copies";
   let description = [{
+    - **Needs**: nothing.
     - **Guarantees**: fails where rings or asynchronous copies are not used as the
       constraints of `cta.ring` and `cta.async_copy` say.
     - **Never**: changes anything.

@@ -11,6 +11,7 @@
 #include "passes/Passes.h"
 #include "text/FormatLlvm.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Threading.h"
 
@@ -22,11 +23,15 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
+#define DEBUG_TYPE "tile-verify-protocol"
+
 namespace {
 struct VerifyProtocolPass : tile::impl::VerifyProtocolPassBase<VerifyProtocolPass> {
   void runOnOperation() override {
     markAllAnalysesPreserved();
-    if (failed(cta::verifyProtocol(getOperation())))
+    bool isKept = succeeded(cta::verifyProtocol(getOperation()));
+    LDBG() << (isKept ? "kept" : "broken");
+    if (!isKept)
       signalPassFailure();
   }
 };

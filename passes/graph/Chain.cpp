@@ -247,7 +247,7 @@ void Chainer::run() {
   sinkOthers();
 }
 
-static void eraseUnused(Block &block) {
+void tile::graph::eraseUnused(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>())
       op.erase();

@@ -14,12 +14,6 @@
 
 namespace tile::graph {
 
-/// On a product, a string: why it is not one kernel with the product whose softmax it takes.
-inline constexpr llvm::StringLiteral kUnchainedAttr = "graph.unchained";
-
-/// On a product: its left operand is computed of other products in its own kernel.
-inline constexpr llvm::StringLiteral kChainedAttr = "graph.chained";
-
 /// Blocks of the first products of a chain lie in registers together.
 inline constexpr size_t kMostFirsts = 2;
 
@@ -64,6 +58,10 @@ llvm::SmallPtrSet<mlir::Operation *, 16> usersOf(mlir::Value value);
 mlir::OpOperand *maskedOf(mlir::Value value);
 /// -inf, as a constant.
 bool isLowest(mlir::Value value);
+/// 0, as a constant.
+bool isZero(mlir::Value value);
+/// Erases what nobody uses any more, from the end.
+void eraseUnused(mlir::Block &block);
 
 } // namespace tile::graph
 

@@ -79,13 +79,6 @@ void Masks::findMasks(Value value) {
     }
 }
 
-static bool isZero(Value value) {
-  auto constant = value.getDefiningOp<ConstantOp>();
-  auto real = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
-  auto whole = constant ? dyn_cast<IntegerAttr>(constant.getValue()) : IntegerAttr();
-  return (real && real.getValue().isZero()) || (whole && whole.getValue().isZero());
-}
-
 /// Goes through what leaves 0 as it is; a power of -inf is 0. As in a softmax, what is multiplied
 /// with what nobody sees is taken to be a number.
 void Masks::findMasksOfFactor(Value value) {

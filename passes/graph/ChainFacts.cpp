@@ -148,7 +148,7 @@ std::optional<Chain> tile::graph::softmaxOf(Value value) {
   return chain;
 }
 
-static bool isZero(Value value) { return numberOf(value) == 0.0; }
+bool tile::graph::isZero(Value value) { return numberOf(value) == 0.0; }
 
 OpOperand *tile::graph::maskedOf(Value value) {
   auto map = value.getDefiningOp<MapOp>();

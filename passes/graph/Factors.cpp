@@ -11,13 +11,6 @@ static bool isOfRow(Value value) {
   return sizes.empty() || sizes.back().isConstant(1);
 }
 
-static bool isZero(Value value) {
-  auto constant = value.getDefiningOp<ConstantOp>();
-  auto real = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
-  auto whole = constant ? dyn_cast<IntegerAttr>(constant.getValue()) : IntegerAttr();
-  return (real && real.getValue().isZero()) || (whole && whole.getValue().isZero());
-}
-
 void Factors::add(Value value) {
   value = unrounded(value);
   auto map = value.getDefiningOp<MapOp>();

@@ -14,9 +14,6 @@ namespace tile::graph {
 #define GEN_PASS_REGISTRATION
 #include "passes/graph/GraphPasses.h.inc"
 
-/// On a kernel: a result lies where an operand does.
-inline constexpr llvm::StringLiteral kInPlaceAttr = "graph.in_place";
-
 /// Products that are one kernel with those that their operands are computed of.
 enum class Chains { None, Softmax, All };
 

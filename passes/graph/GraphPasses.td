@@ -131,6 +131,8 @@ def GraphTilePass : TilePass<"graph-tile", "::mlir::ModuleOp"> {
     Guarantees: one `func.func` of the `tile` dialect for each kernel, as the specialiser
     would give it, and nothing else. The compiler makes one kernel at a time, for the sizes of a launch
     (`compiler/functions`); this pass makes all of them with the blocks it is given.
+
+    Never: decides what is one kernel, or chooses blocks.
     ```mlir
     // tile-opt --graph-fuse --graph-tile='block=128 rows=4'
     ```

@@ -15,9 +15,6 @@
 
 namespace tile::graph {
 
-/// On a kernel, array of i64: operands that are numbers, not arrays in memory.
-inline constexpr llvm::StringLiteral kNumbersAttr = "graph.numbers";
-
 /// One array as a kernel reads or writes it.
 struct Access {
   unsigned array = 0; ///< of the kernel's inputs, then its outputs

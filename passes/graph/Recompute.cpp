@@ -151,12 +151,6 @@ void Scores::rewrite() {
 // The pass
 //===----------------------------------------------------------------------===//
 
-static void eraseUnused(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>())
-      op.erase();
-}
-
 /// Whether each product that computes scores again is one kernel with them.
 static bool areChains(func::FuncOp function) {
   OwningOpRef<func::FuncOp> copy = function.clone();
@@ -183,11 +177,14 @@ struct GraphRecomputeScoresPass
       Scores scores(*softmax);
       if (!scores.collect())
         continue;
+      LDBG() << "scores of " << softmax->power << " are computed again";
       OwningOpRef<func::FuncOp> before = function.clone();
       scores.rewrite();
       eraseUnused(function.getBody().front());
-      if (!areChains(function))
-        function.getBody().takeBody(before->getBody());
+      if (areChains(function))
+        continue;
+      LDBG() << "a product would not be one kernel with them";
+      function.getBody().takeBody(before->getBody());
     }
   }
 };

@@ -218,6 +218,21 @@ cta::LayoutAttr Coalescing::layoutOfRuns(ArrayRef<int64_t> shape) {
   return group->hasRuns ? layout : cta::LayoutAttr();
 }
 
+/// The cheapest of runs of `vector` elements, twice as many, and so on up to `most`.
+static unsigned cheapestRun(unsigned vector, int64_t most,
+                            llvm::function_ref<double(unsigned run)> cycles) {
+  unsigned best = vector;
+  double least = cycles(vector);
+  for (unsigned run = 2 * vector; run <= most; run *= 2) {
+    double own = cycles(run);
+    if (own < least) {
+      least = own;
+      best = run;
+    }
+  }
+  return best;
+}
+
 /// Elements of a row that a thread has side by side: more than `vector` if that saves a part of the
 /// cycles of reductions within rows.
 unsigned Coalescing::runFor(const Group &group, unsigned vector, unsigned bytes) {
@@ -226,17 +241,11 @@ unsigned Coalescing::runFor(const Group &group, unsigned vector, unsigned bytes)
     return vector;
   int64_t each = llvm::product_of(group.shape) / (kLanes * warps);
   int64_t most = std::min(each, group.shape[group.order.front()]);
-  unsigned best = vector;
-  double least =
-      tuning.worthExchange * cyclesOf(group, layoutWith(group, vector, bytes).getLayout());
-  for (unsigned run = 2 * vector; run <= most; run *= 2) {
-    double cycles = cyclesOf(group, layoutWith(group, run, bytes).getLayout());
-    if (cycles < least) {
-      least = cycles;
-      best = run;
-    }
-  }
-  return best;
+  auto cycles = [&](unsigned run) {
+    double own = cyclesOf(group, layoutWith(group, run, bytes).getLayout());
+    return run == vector ? tuning.worthExchange * own : own;
+  };
+  return cheapestRun(vector, most, cycles);
 }
 
 /// Of accesses to single elements of rows that a mask cuts short, what is left of them, and of the
@@ -267,16 +276,9 @@ unsigned Coalescing::runOfCut(Operation *op, unsigned vector) const {
   const Group *group = llvm::find_if(groups, [&](const Group &g) {
     return ArrayRef(g.shape) == shape && g.order == access.order;
   });
-  unsigned best = vector;
-  double least = cyclesOfCut(access, layoutWith(*group, vector, access.bytes).getLayout());
-  for (unsigned run = 2 * vector; run <= length; run *= 2) {
-    double cycles = cyclesOfCut(access, layoutWith(*group, run, access.bytes).getLayout());
-    if (cycles < least) {
-      least = cycles;
-      best = run;
-    }
-  }
-  return best;
+  return cheapestRun(vector, length, [&](unsigned run) {
+    return cyclesOfCut(access, layoutWith(*group, run, access.bytes).getLayout());
+  });
 }
 
 /// What such accesses need lives where they work.

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/layouts/Homes.h"
-#include "ir/layout/Hopper.h"
+#include "ir/layout/WarpgroupLayouts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/facts/Reach.h"
 #include "passes/layouts/DotLayouts.h"

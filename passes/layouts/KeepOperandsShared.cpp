@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
 #include "ir/layout/Builders.h"
-#include "ir/layout/Hopper.h"
 #include "ir/layout/MatrixAccess.h"
+#include "ir/layout/WarpgroupLayouts.h"
 #include "mlir/IR/Builders.h"
 #include "passes/Passes.h"
 #include "passes/facts/Registers.h"

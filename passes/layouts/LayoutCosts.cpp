@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
-#include "ir/layout/Hopper.h"
+#include "ir/layout/WarpgroupLayouts.h"
 #include "passes/facts/Combiners.h"
 #include "passes/facts/Reach.h"
 #include "passes/facts/Stages.h"

@@ -1,7 +1,7 @@
 //===- LayoutInference.cpp - a layout for every block ---------------------===//
 #include "passes/layouts/LayoutInference.h"
 #include "ir/Kernel.h"
-#include "ir/layout/Hopper.h"
+#include "ir/layout/WarpgroupLayouts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/facts/Reach.h"
 #include "passes/facts/Stages.h"

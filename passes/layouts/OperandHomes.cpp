@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
-#include "ir/layout/Hopper.h"
+#include "ir/layout/WarpgroupLayouts.h"
 #include "passes/facts/Reach.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/layouts/Homes.h"

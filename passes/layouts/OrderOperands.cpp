@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
-#include "ir/layout/Hopper.h"
+#include "ir/layout/WarpgroupLayouts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"

@@ -1,8 +1,8 @@
 //===- StagingLayouts.cpp - operands on their way to shared memory ----------===//
 #include "passes/layouts/StagingLayouts.h"
 #include "ir/layout/Builders.h"
-#include "ir/layout/Hopper.h"
 #include "ir/layout/Swizzle.h"
+#include "ir/layout/WarpgroupLayouts.h"
 
 using namespace mlir;
 using namespace tile;
@@ -122,21 +122,28 @@ static SmallVector<LinearLayout> writingLayouts(ArrayRef<int64_t> shape, unsigne
   return layouts;
 }
 
+static LinearLayout cheapestOf(ArrayRef<LinearLayout> layouts,
+                               llvm::function_ref<double(const LinearLayout &)> cost) {
+  const LinearLayout *best = nullptr;
+  double least = 0;
+  for (const LinearLayout &layout : layouts) {
+    double own = cost(layout);
+    if (best && own >= least)
+      continue;
+    best = &layout;
+    least = own;
+  }
+  return *best;
+}
+
 LinearLayout tile::cheapestWriting(cta::BufferType buffer, unsigned numWarps,
                                    const Target &target) {
   Type element = buffer.getElementType();
-  std::optional<LinearLayout> best;
-  double least = 0;
-  for (const LinearLayout &layout :
-       writingLayouts(buffer.getShape(), getElementBytes(element), numWarps)) {
-    LinearLayout image = cheapestImage(layout, buffer, target);
-    double cost = lowering::stageCost(layout, image, element, target).total(numWarps);
-    if (best && cost >= least)
-      continue;
-    best = layout;
-    least = cost;
-  }
-  return *best;
+  return cheapestOf(writingLayouts(buffer.getShape(), getElementBytes(element), numWarps),
+                    [&](const LinearLayout &layout) {
+                      LinearLayout image = cheapestImage(layout, buffer, target);
+                      return lowering::stageCost(layout, image, element, target).total(numWarps);
+                    });
 }
 
 lowering::Cost tile::turningCost(const LinearLayout &turning, const LinearLayout &from,
@@ -154,14 +161,8 @@ LinearLayout tile::cheapestTurning(const LinearLayout &from, const LinearLayout 
                                    unsigned numWarps, const Target &target) {
   unsigned bytes = getElementBytes(element);
   unsigned fast = 1 - *layout::minorOfSwizzledTile(to, bytes);
-  std::optional<LinearLayout> best;
-  double least = 0;
-  for (const LinearLayout &layout : turningLayouts(layout::shapeOf(to), fast, bytes, numWarps)) {
-    double cost = turningCost(layout, from, to, element, target).total(numWarps);
-    if (best && cost >= least)
-      continue;
-    best = layout;
-    least = cost;
-  }
-  return *best;
+  return cheapestOf(turningLayouts(layout::shapeOf(to), fast, bytes, numWarps),
+                    [&](const LinearLayout &layout) {
+                      return turningCost(layout, from, to, element, target).total(numWarps);
+                    });
 }

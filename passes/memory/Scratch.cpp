@@ -3,8 +3,8 @@
 #include "ir/CtaSlots.h"
 #include "ir/Kernel.h"
 #include "ir/Printing.h"
-#include "ir/layout/Hopper.h"
 #include "ir/layout/Swizzle.h"
+#include "ir/layout/WarpgroupLayouts.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

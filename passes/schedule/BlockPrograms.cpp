@@ -3,6 +3,7 @@
 #include "ir/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "passes/schedule/StoreOnlyIf.h"
 
 using namespace mlir;
 using namespace tile;
@@ -276,9 +277,5 @@ void BlockProgramMaker::assign(cta::RolesOp roles) {
       stores.push_back(op);
     }
   });
-  for (Operation *store : stores) {
-    b.setInsertionPoint(store);
-    auto branch = scf::IfOp::create(b, store->getLoc(), exists, /*withElseRegion=*/false);
-    store->moveBefore(branch.thenYield());
-  }
+  storeOnlyIf(exists, stores);
 }

@@ -14,6 +14,7 @@
 #include "passes/copies/TensorMaps.h"
 #include "passes/facts/Reach.h"
 #include "passes/facts/Refusals.h"
+#include "passes/schedule/StoreOnlyIf.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -244,11 +245,7 @@ void ProgramCluster::levelPrograms() {
     if (isa<StoreOp, cta::TmaStoreOp>(op))
       stores.push_back(op);
   });
-  for (Operation *store : stores) {
-    b.setInsertionPoint(store);
-    auto branch = scf::IfOp::create(b, store->getLoc(), exists, /*withElseRegion=*/false);
-    store->moveBefore(branch.thenYield());
-  }
+  storeOnlyIf(exists, stores);
 }
 
 std::optional<Reason> ProgramCluster::run() {

@@ -117,8 +117,7 @@ static Failure loadedFor(const Run &run, const tile_rt_stage_code &code, const L
   const tile_rt_variant all = {nullptr, 0, code.num_codes, code.codes};
   const tile_rt_code *chosen = chooseCode(all, capability);
   if (!chosen)
-    return {TILE_UNSUPPORTED,
-            std::string("`") + run.function->name + "` was not built for this device"};
+    return notForDevice(run.function->name, capability);
   if (Failure failure = loadCode(*run.driver, *chosen, out))
     return failure;
   state.loaded.insert(key.words, key.size, hash, out);
@@ -213,6 +212,24 @@ static Failure prepare(Run &run, size_t numArguments, int64_t &needed) {
   return planWorkspace(run.call, run.bytes, run.offsets, needed);
 }
 
+/// A call that is prepared on the context that is current, or the device's, for as long as `then`
+/// goes on with it and the bytes that it needs.
+template <typename Then>
+static Failure prepared(Run &run, const void *const *arguments, size_t numArguments, Then then) {
+  run.call.function = run.function;
+  run.call.arguments = arguments;
+  Failure failure;
+  run.driver = Driver::get(failure);
+  if (!run.driver)
+    return failure;
+  CurrentContext context(*run.driver, failure);
+  run.context = context.id;
+  int64_t needed = 0;
+  if (!failure)
+    failure = prepare(run, numArguments, needed);
+  return failure ? failure : then(needed);
+}
+
 static Failure checkResults(const Run &run, size_t numResults) {
   const tile_rt_function &function = *run.function;
   if (numResults != function.num_results || (numResults && !run.results))
@@ -231,25 +248,16 @@ tile_status tile_rt_run(tile_rt_function *function, void *stream, const void *co
                         size_t num_arguments, const tile_tensor *results, size_t num_results,
                         void *workspace, size_t workspace_bytes) {
   return guarded([&]() -> Failure {
-    Failure failure = check(function, arguments);
-    if (failure)
+    if (Failure failure = check(function, arguments))
       return failure;
     Run run = {};
-    run.call.function = run.function = function;
-    run.call.arguments = arguments;
+    run.function = function;
     run.stream = static_cast<Stream>(stream);
     run.results = results;
-    run.driver = Driver::get(failure);
-    if (!run.driver)
-      return failure;
-    CurrentContext context(*run.driver, failure);
-    run.context = context.id;
-    int64_t needed = 0;
-    if (!failure)
-      failure = prepare(run, num_arguments, needed);
-    if (!failure)
-      failure = checkResults(run, num_results);
-    return failure ? failure : launchIn(run, needed, workspace, workspace_bytes);
+    return prepared(run, arguments, num_arguments, [&](int64_t needed) {
+      Failure failure = checkResults(run, num_results);
+      return failure ? failure : launchIn(run, needed, workspace, workspace_bytes);
+    });
   });
 }
 
@@ -273,24 +281,16 @@ tile_status tile_rt_result(const tile_rt_function *function, const void *const *
 tile_status tile_rt_workspace(tile_rt_function *function, const void *const *arguments,
                               size_t num_arguments, size_t *bytes) {
   return guarded([&]() -> Failure {
-    Failure failure = check(function, arguments);
-    if (failure)
+    if (Failure failure = check(function, arguments))
       return failure;
     if (!bytes)
       return {TILE_INVALID_ARGUMENT, "`bytes` is null"};
     *bytes = 0;
     Run run = {};
-    run.call.function = run.function = function;
-    run.call.arguments = arguments;
-    run.driver = Driver::get(failure);
-    if (!run.driver)
-      return failure;
-    CurrentContext context(*run.driver, failure);
-    run.context = context.id;
-    int64_t needed = 0;
-    if (!failure)
-      failure = prepare(run, num_arguments, needed);
-    *bytes = failure ? 0 : size_t(needed);
-    return failure;
+    run.function = function;
+    return prepared(run, arguments, num_arguments, [&](int64_t needed) {
+      *bytes = size_t(needed);
+      return Failure();
+    });
   });
 }

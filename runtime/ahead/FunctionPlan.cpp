@@ -39,10 +39,7 @@ static Failure planOn(tile_rt_function *function, const Driver &driver, uint64_t
     return failure;
   out = ahead::choosePlan(*function, capability);
   if (!out)
-    return {TILE_UNSUPPORTED,
-            std::string("`") + function->name +
-                "` was not built for this device, which is of compute capability " +
-                std::to_string(capability / 10) + "." + std::to_string(capability % 10)};
+    return notForDevice(function->name, capability);
   std::lock_guard<std::mutex> lock(state.mutex);
   if (!state.plans.find(key.words, key.size, hash))
     state.plans.insert(key.words, key.size, hash, out);

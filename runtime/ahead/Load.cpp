@@ -230,6 +230,13 @@ Failure ahead::capabilityOf(const Driver &driver, Device &device, int &capabilit
   return {};
 }
 
+Failure ahead::notForDevice(const char *name, int capability) {
+  return {TILE_UNSUPPORTED, std::string("`") + name +
+                                "` was not built for this device, which is of compute capability " +
+                                std::to_string(capability / 10) + "." +
+                                std::to_string(capability % 10)};
+}
+
 Failure ahead::loadVariant(tile_rt_kernel *kernel, const Driver &driver,
                            const tile_rt_variant &variant, const Key &key, const Loaded *&out) {
   State &state = stateOf(kernel);
@@ -246,10 +253,7 @@ Failure ahead::loadVariant(tile_rt_kernel *kernel, const Driver &driver,
     return failure;
   const tile_rt_code *code = chooseCode(variant, capability);
   if (!code)
-    return {TILE_UNSUPPORTED,
-            std::string("`") + kernel->name +
-                "` was not built for this device, which is of compute capability " +
-                std::to_string(capability / 10) + "." + std::to_string(capability % 10)};
+    return notForDevice(kernel->name, capability);
   if (Failure failure = loadCode(driver, *code, out))
     return failure;
   state.table.insert(key.words, key.size, hash, out);

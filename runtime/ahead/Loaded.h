@@ -64,6 +64,8 @@ const tile_rt_code *chooseCode(const tile_rt_variant &variant, int capability);
 const tile_rt_plan *choosePlan(const tile_rt_function &function, int capability);
 /// Of the current device: 90 for 9.0.
 Failure capabilityOf(const Driver &driver, Device &device, int &capability);
+/// That nothing built of this name runs on such a device.
+Failure notForDevice(const char *name, int capability);
 /// The configuration that launches on the context with this id take. `words` begin with what
 /// readValues appended.
 Failure chooseConfiguration(tile_rt_kernel *kernel, const Driver &driver,

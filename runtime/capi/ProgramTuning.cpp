@@ -56,22 +56,7 @@ llvm::Error StreamMachine::launch(const TensorProgram &program, const TensorLaun
 }
 
 llvm::Expected<double> StreamMachine::time(llvm::function_ref<llvm::Error()> body) {
-  std::optional<ErrorParts> failure;
-  auto timing = timeOnStream(
-      where, stream,
-      [&] {
-        if (llvm::Error error = body())
-          failure = takeError(std::move(error));
-        return !failure;
-      },
-      kTuningTime);
-  if (failure) {
-    llvm::consumeError(timing.takeError());
-    return makeError(failure->code, failure->message, failure->result);
-  }
-  if (!timing)
-    return timing.takeError();
-  return timing->median;
+  return timeForTuning(where, stream, body);
 }
 
 llvm::Expected<uint64_t> StreamMachine::allocate(uint64_t bytes) {

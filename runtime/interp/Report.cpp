@@ -1,5 +1,5 @@
 //===- Report.cpp - findings, collected and put into words ----------------===//
-#include "frontend/Source.h"
+#include "frontend/Located.h"
 #include "runtime/interp/Launch.h"
 #include "text/Format.h"
 #include "llvm/ADT/STLExtras.h"
@@ -146,19 +146,9 @@ std::string Report::str() const {
 void tile::interp::reportTo(const Report &report, const frontend::SourceFile *file,
                             frontend::DiagnosticEngine &diagnostics) {
   using namespace frontend;
-  // The range of a place: from its column to the end of the line's text.
   auto locate = [&](const SourcePlace &place, Diagnostic &d, std::string message) {
-    d.file = nullptr;
-    d.message = std::move(message);
-    if (!place.line)
-      return;
-    if (file && file->name() == place.file && place.line <= file->numLines()) {
-      d.file = file;
-      d.range.begin = file->offsetOf(place.line, place.column);
-      d.range.end = d.range.begin + 1;
-    } else {
-      d.message += formatted(" (at {}:{}:{})", place.file, place.line, place.column);
-    }
+    bool isOfFile = file && file->name() == place.file;
+    say(d, std::move(message), {place.file, place.line, place.column}, isOfFile ? file : nullptr);
   };
   for (const Finding &f : report.findings) {
     Diagnostic &d = diagnostics.error(nullptr, {}, "");

@@ -52,26 +52,10 @@ llvm::Expected<double> Jit::measure(Request &request, unsigned configuration) {
     grid = computed;
   }
   const LoadedKernel &loaded = *(*variant)->loaded;
-  std::optional<ErrorParts> failure;
-  auto timing = timeOnStream(
-      loaded.context(), request.stream,
-      [&] {
-        llvm::Error error = loaded.launch(request.stream, grid,
-                                          llvm::ArrayRef(own.passed.pointers, own.passed.size));
-        if (!error)
-          return true;
-        failure = takeError(std::move(error));
-        return false;
-      },
-      kTuningTime);
-  if (failure) {
-    if (!timing)
-      llvm::consumeError(timing.takeError());
-    return makeError(failure->code, failure->message, failure->result);
-  }
-  if (!timing)
-    return timing.takeError();
-  return timing->median;
+  return timeForTuning(loaded.context(), request.stream, [&] {
+    return loaded.launch(request.stream, grid,
+                         llvm::ArrayRef(own.passed.pointers, own.passed.size));
+  });
 }
 
 std::optional<double> Jit::estimate(const Request &request, unsigned configuration,

@@ -4,10 +4,12 @@ usage: check_rooms.py SOURCE
 
 - Every include goes from a room to one that rooms.txt lets it know, and the rooms make no
   circle.
+- MLIR is where the map says so, and libtile_rt has nothing of LLVM.
 - Facts about chips stand in target/ only: no capability is compared, with a number or with
-  something that has a name, and no name of a target spelled anywhere else.
+  something that has a name, and no name of a target, or of a line of chips, spelled anywhere else.
 - Sources are of a size that a reader can hold: files under 800 lines (400 is the aim),
-  functions under 100 (60 is the aim).
+  functions, those of classes as well, under 100 (60 is the aim).
+- Attributes that passes leave for each other are declared where their dialect verifies them.
 - PTX instructions are named in passes/lowering/instructions/ only (the emulator reads them).
 - Text for people is composed by `formatted` (text/Format.h), not pieced together with `+`.
 - The environment is read where the documentation says, and nowhere else; nor is standard
@@ -87,6 +89,26 @@ def check_includes(path, text):
             report(path, number, f"{here} must not know {there} ({match[1]})")
 
 
+# What a program links that only launches kernels, and what must not depend on how code is made.
+WITHOUT_MLIR = ["text", "target", "devicelib", "ir/layout", "frontend", "frontend/eval", "emulator", "emulator/machine",
+                "emulator/hooks", "emulator/ptx", "emulator/translate", "runtime", "runtime/dispatch",
+                "runtime/ahead", "runtime/jit", "runtime/host", "runtime/capi"]
+WITHOUT_LLVM = ["text", "runtime/dispatch", "runtime/ahead"]
+# What the specialiser gives is IR; how LLVM's strings are formatted, for who has it.
+KNOWS_MORE = {"frontend/Specialize.h", "text/FormatLlvm.h"}
+
+
+def check_libraries(path, text):
+    where = str(path.relative_to(SOURCE))
+    if where in KNOWS_MORE:
+        return
+    folder = str(path.relative_to(SOURCE).parent)
+    for number, line in enumerate(text.splitlines(), 1):
+        match = re.match(r'\s*#?include ["<](mlir|llvm)/', line)
+        if match and folder in (WITHOUT_MLIR if match[1] == "mlir" else WITHOUT_LLVM):
+            report(path, number, f"{folder} has nothing of {match[1].upper()}")
+
+
 CAPABILITY = r"(?:\b\w*apability\b|\bsmVersion\b|\bsm\b|(?:\.|->)major\b)(?:\(\))?"
 COMPARISON = r"\s(?:[<>]=?|[!=]=)\s+"
 COMPARED = re.compile(
@@ -94,6 +116,7 @@ COMPARED = re.compile(
     rf"{CAPABILITY}[^\"\n]{{0,20}}?{COMPARISON}(?:75|8\d|9\d?|1[0-2]\d?)\b|"
     rf"{CAPABILITY}{COMPARISON}|{COMPARISON}(?:\w+(?:\.|->|::|\(\)\.|\(\)->))*{CAPABILITY}")
 SPELLED = re.compile(r'"sm_\d+[af]?"')
+LINE_OF_CHIPS = re.compile(r"\b(Volta|Turing|Ampere|Hopper|Blackwell)")
 # What the author of a kernel asks, and which of the built codes runs here.
 COMPARES = {"frontend/specialize/builtins/BuiltinsHints.cpp", "runtime/ahead/Load.cpp"}
 
@@ -109,6 +132,9 @@ def check_chips(path, text):
     for number, line in enumerate(code.splitlines(), 1):
         if SPELLED.search(line) and "HelpText" not in line:
             report(path, number, "a target is named: ask target/ for it")
+    for number, line in enumerate(text.splitlines(), 1):
+        if LINE_OF_CHIPS.search(line):
+            report(path, number, "a line of chips is named: say what it has")
 
 
 def ends_signature(lines, at):
@@ -124,17 +150,35 @@ def check_sizes(path, text):
     lines = text.splitlines()
     if len(lines) > FILE_LIMIT:
         report(path, 1, f"{len(lines)} lines; the limit is {FILE_LIMIT}")
-    if path.suffix != ".cpp":
-        return
-    begin = None
+    if path.suffix != ".td":
+        check_functions(path, lines)
+        check_functions(path, lines, "  ")
+
+
+def check_functions(path, lines, indent=""):
+    """Functions at the top level, or (with `indent`) in classes there."""
+    begin, scope = None, None
     for number, line in enumerate(lines, 1):
-        opens = re.match(r"^(?!namespace|class|struct|enum|union|extern|static const|using|#)\w.*\{$", line)
-        if begin is None and (opens or ends_signature(lines, number - 1)):
+        if re.match(r"^\S.*\{$", line):
+            scope = re.search(r"\b(class|struct|union)\b", line)
+        opens = re.match(rf"^{indent}(?!namespace|class|struct|enum|union|extern|static const|using|#)\w.*\{{$", line)
+        if begin is None and (opens and (scope or not indent) or not indent and ends_signature(lines, number - 1)):
             begin = number
-        elif line == "}" and begin is not None:
+        elif line == indent + "}" and begin is not None:
             if number - begin > FUNCTION_LIMIT:
                 report(path, begin, f"a function of {number - begin} lines; the limit is {FUNCTION_LIMIT}")
             begin = None
+
+
+# Names of attributes, each beside the rule by which the dialect verifies it.
+ATTRIBUTES = {"ir/Attributes.h", "ir/Kernel.h", "ir/Printing.h", "ir/graph/Attributes.h"}
+
+
+def check_attributes(path, text):
+    if str(path.relative_to(SOURCE)) in ATTRIBUTES:
+        return
+    for match in re.finditer(r'\bStringLiteral\s+\w+\s*(?:=\s*|[({]\s*)"(?:tile|cta|graph)\.', text):
+        report(path, text.count("\n", 0, match.start()) + 1, "an attribute is declared that no dialect verifies")
 
 
 # Below the tools: folders of caches, options of the C interface, what only the environment says
@@ -220,8 +264,10 @@ check_circles()
 for path in files:
     text = path.read_text(encoding="utf-8")
     check_includes(path, text)
+    check_libraries(path, text)
     check_chips(path, text)
     check_sizes(path, text)
+    check_attributes(path, text)
     check_environment(path, text)
     check_output(path, text)
     check_ptx(path, text)

@@ -1,8 +1,8 @@
 //===- SharedAccess.cpp - blocks in and out of shared memory --------------===//
 #include "passes/lowering/core/SharedAccess.h"
 #include "ir/Kernel.h"
-#include "ir/layout/Hopper.h"
 #include "ir/layout/MatrixAccess.h"
+#include "ir/layout/WarpgroupLayouts.h"
 #include "passes/memory/Costs.h"
 
 using namespace mlir;

@@ -195,7 +195,8 @@ Value Core::elementIndex(const LinearLayout &layout, int32_t reg, ArrayRef<int64
 // Masks
 //===----------------------------------------------------------------------===//
 
-int32_t Core::copyBits(const LinearLayout &layout) {
+/// Bits of the thread's number on which no element depends.
+static int32_t freeBits(const LinearLayout &layout) {
   int32_t mask = 0;
   for (auto [dim, free] : layout.freeVariableMasks()) {
     if (dim == Dim::lane())
@@ -203,6 +204,11 @@ int32_t Core::copyBits(const LinearLayout &layout) {
     if (dim == Dim::warp())
       mask |= free << 5;
   }
+  return mask;
+}
+
+int32_t Core::copyBits(const LinearLayout &layout) {
+  int32_t mask = freeBits(layout);
   // Thread bits that the layout does not mention at all are copies too.
   for (unsigned bit = 0; bit < llvm::Log2_32(numThreads); ++bit) {
     Dim dim = bit < 5 ? Dim::lane() : Dim::warp();
@@ -223,14 +229,7 @@ Value Core::hasNoneOf(int32_t mask) {
 }
 
 Value Core::writerPredicate(const LinearLayout &layout, unsigned alsoLanes) {
-  int32_t mask = alsoLanes;
-  for (auto [dim, free] : layout.freeVariableMasks()) {
-    if (dim == Dim::lane())
-      mask |= free;
-    if (dim == Dim::warp())
-      mask |= free << 5;
-  }
-  mask &= int32_t(numThreads - 1);
+  int32_t mask = (freeBits(layout) | int32_t(alsoLanes)) & int32_t(numThreads - 1);
   if (!mask)
     return {};
   Value bits = LLVM::AndOp::create(b, in.getLoc(), tid, in.i32(mask));

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/products/WarpgroupDot.h"
-#include "ir/layout/Hopper.h"
+#include "ir/layout/WarpgroupLayouts.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/ProductForms.h"
 #include "passes/facts/Registers.h"

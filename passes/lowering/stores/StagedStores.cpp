@@ -1,7 +1,7 @@
 //===- StagedStores.cpp - blocks to shared memory, and from there by TMA --===//
 #include "passes/lowering/stores/StagedStores.h"
-#include "ir/layout/Hopper.h"
 #include "ir/layout/Swizzle.h"
+#include "ir/layout/WarpgroupLayouts.h"
 #include "passes/lowering/core/SharedAccess.h"
 #include "passes/lowering/core/TensorBoxes.h"
 #include "passes/memory/JoinedStores.h"

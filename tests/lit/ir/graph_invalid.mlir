@@ -319,3 +319,34 @@ func.func @launch_result(%x: !graph.tensor<"M", f16>) {
   graph.launch "k" 0 (%x) : (!graph.tensor<"M", f16>) -> ()
   return
 }
+
+// -----
+
+// Attributes (ir/graph/Attributes.h): those that nobody reads, or not there.
+// expected-error@+1 {{has an attribute that no pass knows: `graph.updated`}}
+func.func @misspelt() attributes {graph.updated = array<i64: 0>} { return }
+
+// -----
+
+// expected-error@+1 {{attribute `graph.updates` must be an array of i64}}
+func.func @type_of_array() attributes {graph.updates = [0]} { return }
+
+// -----
+
+// expected-error@+1 {{attribute `graph.requires` must be an array of strings}}
+func.func @type_of_elements() attributes {graph.requires = [0]} { return }
+
+// -----
+
+// expected-error@+1 {{cannot carry `graph.chained`}}
+func.func @no_product() attributes {graph.chained} { return }
+
+// -----
+
+// expected-error@+1 {{cannot carry `graph.tuple`}}
+func.func @no_function(%x: !graph.tensor<"M", f32> {graph.tuple}) { return }
+
+// -----
+
+// expected-error@+1 {{cannot carry `graph.name`}}
+func.func @no_parameter() attributes {graph.name = "x"} { return }

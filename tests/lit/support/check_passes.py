@@ -5,7 +5,8 @@ usage: check_passes.py TILE_OPT SOURCE
 Reads the `--tile-*` and `--graph-*` names from `tile-opt --help`. Each must stand in a RUN line
 of the suite and in docs/architecture.md; so must `OPTION=` of each option declared for it
 (passes/Passes.td and passes/*/Passes.td) in a RUN line of its pass. Each pass is declared in the folder of its
-source, and what it counts by its declaration is what its sources count. Each reason
+source, with a contract (needs, guarantees, never), speaks on a channel of its name, and what it
+counts by its declaration is what its sources count. Each reason
 to hold back (passes/facts/Refusals.cpp) is given by a test.
 Exits 1 after naming what is missing.
 """
@@ -38,12 +39,16 @@ for path in sorted((source / "passes").rglob("*Passes.td")):
     rooms |= {name.upper(): path.parent for name in re.findall(r"^def (\w+) : TilePass<", text, re.M)}
 for name, body in re.findall(r'^def \w+ : TilePass<"([\w-]+)"(.*?)^}', records, re.M | re.S):
     declared |= {(name, *count) for count in re.findall(r'Count<"(\w+)",\s*"([^"]*)">', body)}
+    for part in ("Needs", "Guarantees", "Never"):
+        if not name.startswith("tile-test-") and not re.search(rf"\b{part}(\*\*)?:", body):
+            failures += 1
+            print(f"the contract of `{name}` does not say: {part}")
     for option in re.findall(r'Option<"\w+",\s*"([\w-]+)"', body):
         options += 1
         if not re.search(rf"--{name}='?[^|>]*\b{option}(=|[ \"'])", runs):
             failures += 1
             print(f"no RUN line sets `{option}` of `{name}`")
-counted = set()
+counted, channels = set(), set()
 for path in (source / "passes").rglob("*.cpp"):
     text = path.read_text(encoding="utf-8")
     for name in re.findall(r"^#define GEN_PASS_DEF_(\w+)", text, re.M):
@@ -51,11 +56,17 @@ for path in (source / "passes").rglob("*.cpp"):
             failures += 1
             print(f"{path.name} is not in {rooms[name].relative_to(source)}, where its pass is declared")
     channel = re.search(r'^#define DEBUG_TYPE "([\w-]+)"', text, re.M)
+    if channel and re.search(r"\bLDBG\(", text):
+        channels.add(channel[1])
     for count in re.findall(r'ALWAYS_ENABLED_STATISTIC\((\w+),\s*"([^"]*)"\)', text):
         counted.add((channel[1] if channel else path.name, *count))
         if len(re.findall(rf"\b{count[0]}\b", text)) < 2:
             failures += 1
             print(f"{path.name} never counts `{count[0]}`")
+for name in re.findall(r'^def \w+ : TilePass<"([\w-]+)"', records, re.M):
+    if name not in channels and not name.startswith("tile-test-"):
+        failures += 1
+        print(f"`{name}` says nothing on a channel of its name (DEBUG_TYPE, LDBG)")
 for where, missing in (("Passes.td", counted - declared), ("the sources", declared - counted)):
     for name, count, _ in sorted(missing):
         failures += 1

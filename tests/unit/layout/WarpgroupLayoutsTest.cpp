@@ -1,10 +1,10 @@
-//===- HopperTest.cpp - sm_90's prescribed layouts, element by element ----===//
+//===- WarpgroupLayoutsTest.cpp - prescribed layouts, element by element ----===//
 //
 // The layouts against the formulas of the PTX ISA, computed here with ordinary
 // arithmetic for every element.
 //
 //===----------------------------------------------------------------------===//
-#include "ir/layout/Hopper.h"
+#include "ir/layout/WarpgroupLayouts.h"
 #include "ir/layout/LinearLayout.h"
 #include "gtest/gtest.h"
 

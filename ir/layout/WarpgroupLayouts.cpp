@@ -1,5 +1,5 @@
-//===- Hopper.cpp - layouts that sm_90's matrix hardware prescribes -------===//
-#include "ir/layout/Hopper.h"
+//===- WarpgroupLayouts.cpp - layouts that matrix hardware prescribes ------===//
+#include "ir/layout/WarpgroupLayouts.h"
 #include "ir/layout/Fragments.h"
 #include "ir/layout/GF2.h"
 #include "llvm/Support/MathExtras.h"

@@ -1,4 +1,4 @@
-//===- Hopper.h - layouts that sm_90's matrix hardware prescribes ---------===//
+//===- WarpgroupLayouts.h - layouts that matrix hardware prescribes --------===//
 //
 // The images that TMA writes and warpgroup matrix instructions read, and the
 // registers that those instructions write, as linear layouts. Whether a given
@@ -6,8 +6,8 @@
 // warpgroup level matrix shared memory layout", "Register fragments".
 //
 //===----------------------------------------------------------------------===//
-#ifndef TILE_IR_LAYOUT_HOPPER_H
-#define TILE_IR_LAYOUT_HOPPER_H
+#ifndef TILE_IR_LAYOUT_WARPGROUPLAYOUTS_H
+#define TILE_IR_LAYOUT_WARPGROUPLAYOUTS_H
 
 #include "ir/layout/Builders.h"
 
@@ -49,4 +49,4 @@ unsigned warpgroupsAlongM(int64_t m, unsigned numWarps);
 
 } // namespace tile::layout
 
-#endif // TILE_IR_LAYOUT_HOPPER_H
+#endif // TILE_IR_LAYOUT_WARPGROUPLAYOUTS_H
