@@ -49,7 +49,7 @@ private:
     SmallVector<ReductionTerm> terms;
   };
   bool isInner(Operation *op) const {
-    return op && op->getName() == root->getName() && combines(op) && op->hasOneUse() &&
+    return op && isSameKind(op, root) && combines(op) && op->hasOneUse() &&
            op->getBlock() == root->getBlock();
   }
   void collect(Operation *op);
@@ -159,7 +159,7 @@ static Operation *rootAbove(ReduceOp reduce) {
   if (!op ||
       (!ReductionTerm::of(op->getOperand(0), op) && !ReductionTerm::of(op->getOperand(1), op)))
     return nullptr;
-  for (Operation *next = op; next && next->getName() == op->getName() && combines(next);
+  for (Operation *next = op; next && isSameKind(next, op) && combines(next);
        next = onlyUserOf(next))
     op = next;
   return op;

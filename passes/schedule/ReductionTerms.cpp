@@ -7,6 +7,12 @@
 using namespace mlir;
 using namespace tile;
 
+bool tile::isSameKind(Operation *one, Operation *other) {
+  return one->getName() == other->getName() &&
+         one->getName().compareOpProperties(one->getPropertiesStorage(),
+                                            other->getPropertiesStorage());
+}
+
 /// The one operation that combines two elements; null if there are others.
 static Operation *combinerOf(ReduceOp reduce) {
   Block &block = reduce.getCombineBlock();
@@ -27,8 +33,7 @@ std::optional<ReductionTerm> ReductionTerm::of(Value value, Operation *taker) {
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
       Operation *combiner = reduce.getNumInputs() == 1 ? combinerOf(reduce) : nullptr;
       term.reduce = reduce;
-      return combiner && combiner->getName() == taker->getName() ? std::optional(term)
-                                                                 : std::nullopt;
+      return combiner && isSameKind(combiner, taker) ? std::optional(term) : std::nullopt;
     }
     if (!isa<cta::ConvertLayoutOp, ExpandDimsOp, ReshapeOp, SplatOp, BroadcastOp>(op))
       return std::nullopt;

@@ -13,6 +13,10 @@
 
 namespace tile {
 
+/// Whether both do the same with their operands: to be equal and to differ are one operation, and
+/// two properties of it.
+bool isSameKind(mlir::Operation *one, mlir::Operation *other);
+
 struct ReductionTerm {
   ReduceOp reduce;
   llvm::SmallVector<mlir::Operation *> behind; ///< from its result to what is combined

@@ -48,12 +48,15 @@ public:
   Value of(Value block, unsigned axis);
   /// The element at `place` of each pair, for both places.
   Value at(unsigned place, Value block, unsigned axis);
+  /// Erases what nobody needs of `module`, and forgets it.
+  void eraseDead(ModuleOp module);
 
 private:
+  using Made = DenseMap<std::pair<Value, unsigned>, Value>;
   Value isRight(Value block, unsigned axis);
 
   OpBuilder b;
-  DenseMap<std::pair<Value, unsigned>, Value> known, right;
+  Made known, right;
 };
 } // namespace
 
@@ -136,6 +139,20 @@ Value Partners::at(unsigned place, Value block, unsigned axis) {
       b, loc, DenseElementsAttr::get(cast<ShapedType>(block.getType()), b.getFloatAttr(type, 0.0)));
   Value nothing = arith::MulFOp::create(b, loc, there, zero);
   return arith::AddFOp::create(b, loc, here, nothing);
+}
+
+void Partners::eraseDead(ModuleOp module) {
+  DenseSet<Value> gone;
+  module.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
+    if (!isOpTriviallyDead(op))
+      return;
+    gone.insert_range(op->getResults());
+    op->erase();
+  });
+  for (Made *made : {&known, &right})
+    for (auto [of, value] : llvm::to_vector(*made))
+      if (gone.contains(of.first) || gone.contains(value))
+        made->erase(of);
 }
 
 //===----------------------------------------------------------------------===//
@@ -252,13 +269,6 @@ static void sayByPartners(MutableArrayRef<Picked> all, Partners &partners) {
   }
 }
 
-static void eraseDead(ModuleOp module) {
-  module.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-    if (isOpTriviallyDead(op))
-      op->erase();
-  });
-}
-
 namespace {
 struct PartnersPass : tile::impl::PartnersPassBase<PartnersPass> {
   void runOnOperation() override {
@@ -269,7 +279,7 @@ struct PartnersPass : tile::impl::PartnersPassBase<PartnersPass> {
     bool isChanged = false;
     getOperation().walk([&](arith::XOrIOp op) { isChanged |= exchange(op, partners); });
     if (isChanged)
-      eraseDead(getOperation());
+      partners.eraseDead(getOperation());
     SmallVector<Picked> sums;
     getOperation().walk([&](BroadcastOp op) {
       if (std::optional<Picked> one = picked(op))
@@ -277,7 +287,7 @@ struct PartnersPass : tile::impl::PartnersPassBase<PartnersPass> {
     });
     sayByPartners(sums, partners);
     if (!sums.empty())
-      eraseDead(getOperation());
+      partners.eraseDead(getOperation());
   }
 };
 } // namespace

@@ -140,4 +140,55 @@ func.func @picked(%i: i32, %x: tensor<128xf32, #line>, %y: tensor<128xf32, #line
   tile.store %p, %both : !tile.ptr<f32>
   return
 }
+
+// To be the same and to differ are one operation, and two combiners.
+// CHECK-LABEL: func.func @same_and_different
+// CHECK-COUNT-2: tile.reduce
+// CHECK-NOT: tile.reduce
+// CHECK: arith.cmpi ne
+func.func @same_and_different(%x: tensor<16x16xi1, #l>, %y: tensor<16x16xi1, #l>, %p: tensor<16x!tile.ptr<i8>, #rows>) {
+  %r = tile.reduce %x {axis = 1 : i32} : tensor<16x16xi1, #l> -> tensor<16xi1, #rows> {
+  ^bb0(%a: i1, %b: i1):
+    %c = arith.cmpi eq, %a, %b : i1
+    tile.yield %c : i1
+  }
+  %q = tile.reduce %y {axis = 1 : i32} : tensor<16x16xi1, #l> -> tensor<16xi1, #rows> {
+  ^bb0(%a: i1, %b: i1):
+    %c = arith.cmpi eq, %a, %b : i1
+    tile.yield %c : i1
+  }
+  %differ = arith.cmpi ne, %r, %q : tensor<16xi1, #rows>
+  %n = arith.extui %differ : tensor<16xi1, #rows> to tensor<16xi8, #rows>
+  tile.store %p, %n : tensor<16x!tile.ptr<i8>, #rows>
+  return
+}
+
+// What combines the results of one kind is of no other kind, even by the same name.
+// CHECK-LABEL: func.func @of_both_kinds
+// CHECK-COUNT-3: tile.reduce
+// CHECK-NOT: tile.reduce
+// CHECK: arith.cmpi ne
+// CHECK: arith.cmpi eq
+func.func @of_both_kinds(%x: tensor<16x16xi1, #l>, %y: tensor<16x16xi1, #l>, %z: tensor<16x16xi1, #l>, %p: tensor<16x!tile.ptr<i8>, #rows>) {
+  %r = tile.reduce %x {axis = 1 : i32} : tensor<16x16xi1, #l> -> tensor<16xi1, #rows> {
+  ^bb0(%a: i1, %b: i1):
+    %c = arith.cmpi eq, %a, %b : i1
+    tile.yield %c : i1
+  }
+  %q = tile.reduce %y {axis = 1 : i32} : tensor<16x16xi1, #l> -> tensor<16xi1, #rows> {
+  ^bb0(%a: i1, %b: i1):
+    %c = arith.cmpi eq, %a, %b : i1
+    tile.yield %c : i1
+  }
+  %t = tile.reduce %z {axis = 1 : i32} : tensor<16x16xi1, #l> -> tensor<16xi1, #rows> {
+  ^bb0(%a: i1, %b: i1):
+    %c = arith.cmpi eq, %a, %b : i1
+    tile.yield %c : i1
+  }
+  %differ = arith.cmpi ne, %r, %q : tensor<16xi1, #rows>
+  %same = arith.cmpi eq, %differ, %t : tensor<16xi1, #rows>
+  %n = arith.extui %same : tensor<16xi1, #rows> to tensor<16xi8, #rows>
+  tile.store %p, %n : tensor<16x!tile.ptr<i8>, #rows>
+  return
+}
 }

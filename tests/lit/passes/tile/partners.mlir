@@ -1,8 +1,8 @@
 // Of pairs whose elements sums find out, each element sees the other one once.
 // RUN: tile-opt %s --tile-partners | FileCheck %s
 // RUN: tile-opt %s --tile-partners --counts -o /dev/null 2>&1 | FileCheck %s --check-prefix=COUNTS
-// COUNTS-DAG: 4 tile-partners - sums over pairs that partners say
-// COUNTS-DAG: 1 tile-partners - differences of pairs that are the partner's element
+// COUNTS-DAG: 6 tile-partners - sums over pairs that partners say
+// COUNTS-DAG: 2 tile-partners - differences of pairs that are the partner's element
 
 // A step of a network that sorts: what the mask leaves out of a float's sum is still added.
 // CHECK-LABEL: func.func @keys
@@ -217,4 +217,42 @@ func.func @no_mask(%y: tensor<4x2x8xi32>) -> tensor<4x2x8xi32> {
   %h = tile.broadcast %he : tensor<4x1x8xi32> -> tensor<4x2x8xi32>
   %d = arith.subi %l, %h : tensor<4x2x8xi32>
   return %d : tensor<4x2x8xi32>
+}
+
+// What nobody needs of an exchange goes, and the sums of the same pairs see each other all the same.
+// CHECK-LABEL: func.func @left_alone
+// CHECK-COUNT-1: tile.reduce
+// CHECK-NOT: tile.reduce
+// CHECK: tile.store
+func.func @left_alone(%y: tensor<4x2x8xi32>, %c: tensor<4x2x8xi1>, %p: tensor<4x2x8x!tile.ptr<i32>>) {
+  %one = arith.constant dense<1> : tensor<1x2x1xi32>
+  %zero = arith.constant dense<0> : tensor<4x2x8xi32>
+  %r = tile.make_range 0 to 2 : tensor<2xi32>
+  %r1 = tile.expand_dims %r {axis = 0 : i32} : tensor<2xi32> -> tensor<1x2xi32>
+  %right = tile.expand_dims %r1 {axis = 2 : i32} : tensor<1x2xi32> -> tensor<1x2x1xi32>
+  %left = arith.subi %one, %right : tensor<1x2x1xi32>
+  %rm = tile.broadcast %right : tensor<1x2x1xi32> -> tensor<4x2x8xi32>
+  %lm = tile.broadcast %left : tensor<1x2x1xi32> -> tensor<4x2x8xi32>
+  %lp = arith.muli %y, %lm : tensor<4x2x8xi32>
+  %ls = tile.reduce %lp {axis = 1 : i32} : tensor<4x2x8xi32> -> tensor<4x8xi32> {
+  ^bb0(%a: i32, %b: i32):
+    %d = arith.addi %a, %b : i32
+    tile.yield %d : i32
+  }
+  %rp = arith.muli %rm, %y : tensor<4x2x8xi32>
+  %rs = tile.reduce %rp {axis = 1 : i32} : tensor<4x2x8xi32> -> tensor<4x8xi32> {
+  ^bb0(%a: i32, %b: i32):
+    %d = arith.addi %a, %b : i32
+    tile.yield %d : i32
+  }
+  %le = tile.expand_dims %ls {axis = 1 : i32} : tensor<4x8xi32> -> tensor<4x1x8xi32>
+  %re = tile.expand_dims %rs {axis = 1 : i32} : tensor<4x8xi32> -> tensor<4x1x8xi32>
+  %l = tile.broadcast %le : tensor<4x1x8xi32> -> tensor<4x2x8xi32>
+  %h = tile.broadcast %re : tensor<4x1x8xi32> -> tensor<4x2x8xi32>
+  %x = arith.xori %l, %h : tensor<4x2x8xi32>
+  %s = arith.select %c, %x, %zero : tensor<4x2x8xi1>, tensor<4x2x8xi32>
+  %n = arith.xori %y, %s : tensor<4x2x8xi32>
+  tile.store %p, %l : tensor<4x2x8x!tile.ptr<i32>>
+  tile.store %p, %h : tensor<4x2x8x!tile.ptr<i32>>
+  return
 }
