@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "passes/Passes.h"
 #include "passes/facts/PointerRoots.h"
+#include "passes/facts/Reach.h"
 #include "passes/facts/StridedAccess.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
@@ -142,6 +143,49 @@ static bool areAlike(const Access &a, const Access &b, StridedAnalysis &strided)
          x->offset.start == y->offset.start && llvm::equal(x->offset.strides, y->offset.strides);
 }
 
+static Type pointeeOf(const Access &access) {
+  return cast<PtrType>(getElementTypeOrSelf(access.pointer.getType())).getPointee();
+}
+
+static ArrayRef<int64_t> shapeOf(const Access &access) {
+  auto type = dyn_cast<RankedTensorType>(access.pointer.getType());
+  return type ? type.getShape() : ArrayRef<int64_t>();
+}
+
+/// Whether `v` is computed from the number of the program.
+static bool isOfProgram(Value v, unsigned depth = reach::kFacts) {
+  if (auto arg = dyn_cast<BlockArgument>(v)) {
+    auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
+    return loop && arg == loop.getInductionVar() && isOfProgram(loop.getLowerBound(), depth);
+  }
+  Operation *op = v.getDefiningOp();
+  return isa<ProgramIdOp>(op) ||
+         (depth > 0 && isa<arith::ArithDialect>(op->getDialect()) &&
+          llvm::any_of(op->getOperands(), [&](Value o) { return isOfProgram(o, depth - 1); }));
+}
+
+/// Whether `load`, through another argument than `store`, may read before or behind any turn. Both
+/// may be one array that is worked on in place, as long as each element is read before it is
+/// written: by the turn that writes it, then. Not where the elements that are read lie further on
+/// by another number in each program: others would write them, whenever they run.
+static bool canReadInAnyOrder(const Access &load, const Access &store, scf::ForOp loop,
+                              int64_t step, StridedAnalysis &strided) {
+  if (getElementBytes(pointeeOf(load)) != getElementBytes(pointeeOf(store)))
+    return true; // of different arrays
+  std::optional<StridedPointers> x = strided.pointers(load.pointer),
+                                 y = strided.pointers(store.pointer);
+  if (!x || !y || !x->offset.wraps.empty())
+    return false;
+  Polynomial further = x->offset.start - y->offset.start;
+  if (further.isZero())
+    return shapeOf(load) == shapeOf(store) && llvm::equal(x->offset.strides, y->offset.strides) &&
+           areApart(load, loop, step, strided);
+  return isInvariant(further, loop) &&
+         llvm::all_of(further.terms(), [](const Polynomial::Term &term) {
+           return llvm::any_of(term.factors, [](Value v) { return isOfProgram(v); });
+         });
+}
+
 /// What a turn of `loop` accesses, if turns have nothing else to do with each other.
 static std::optional<SmallVector<Access>> onlyAccesses(scf::ForOp loop) {
   SmallVector<Access> accesses;
@@ -173,10 +217,15 @@ static bool hasAnyOrder(scf::ForOp loop, StridedAnalysis &strided) {
     collectRoots(store.pointer, roots);
     if (!llvm::all_of(roots, kernelArgument) || !areApart(store, loop, *step, strided))
       return false;
-    for (const Access &other : *accesses)
-      if (other.op != store.op && comesFrom(other.pointer, roots) &&
-          !(areAlike(store, other, strided) && areApart(other, loop, *step, strided)))
+    for (const Access &other : *accesses) {
+      if (other.op == store.op)
+        continue;
+      bool isFree = comesFrom(other.pointer, roots)
+                        ? areAlike(store, other, strided) && areApart(other, loop, *step, strided)
+                        : other.isStore || canReadInAnyOrder(other, store, loop, *step, strided);
+      if (!isFree)
         return false;
+    }
   }
   return true;
 }

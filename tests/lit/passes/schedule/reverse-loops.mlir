@@ -129,6 +129,81 @@ func.func @in_place(%x: !tile.ptr<f32>, %out: !tile.ptr<f32>, %t: !tile.ptr<f32>
   return
 }
 
+// Another argument may be the same array: each element would be read behind the turn that writes it.
+// CHECK-LABEL: func.func @moved_down
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK-NOT: arith.subi
+// CHECK: return
+func.func @moved_down(%x: !tile.ptr<f32>, %out: !tile.ptr<f32>, %t: !tile.ptr<f32>, %n: i32, %stride: i32) {
+  %c0 = arith.constant 0 : i32
+  %by = arith.constant dense<64> : tensor<64xi32>
+  %step = arith.constant 64 : i32
+  %r = tile.make_range 0 to 64 : tensor<64xi32>
+  %nn = tile.splat %n : i32 -> tensor<64xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
+  %os = tile.splat %out : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
+  %ts = tile.splat %t : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
+  scf.for %c = %c0 to %n step %step : i32 {
+    %s = tile.splat %c : i32 -> tensor<64xi32>
+    %i = arith.addi %s, %r : tensor<64xi32>
+    %m = arith.cmpi slt, %i, %nn : tensor<64xi32>
+    %p = tile.addptr %xs, %i : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+    %q = tile.addptr %ts, %i : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+    %v = tile.load %p, %m : tensor<64x!tile.ptr<f32>>
+    tile.store %q, %v, %m : tensor<64x!tile.ptr<f32>>
+  }
+  scf.for %c = %c0 to %n step %step : i32 {
+    %s = tile.splat %c : i32 -> tensor<64xi32>
+    %i = arith.addi %s, %r : tensor<64xi32>
+    %m = arith.cmpi slt, %i, %nn : tensor<64xi32>
+    %further = arith.addi %i, %by : tensor<64xi32>
+    %p = tile.addptr %xs, %further : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+    %q = tile.addptr %os, %i : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+    %v = tile.load %p, %m : tensor<64x!tile.ptr<f32>>
+    tile.store %q, %v, %m : tensor<64x!tile.ptr<f32>>
+  }
+  return
+}
+
+// Not where each program would find its elements elsewhere: others would have written them.
+// CHECK-LABEL: func.func @rows_elsewhere
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK-NEXT: arith.subi
+func.func @rows_elsewhere(%x: !tile.ptr<f32>, %out: !tile.ptr<f32>, %t: !tile.ptr<f32>, %n: i32, %stride: i32) {
+  %c0 = arith.constant 0 : i32
+  %pid = tile.program_id 0 : i32
+  %row = arith.muli %pid, %stride : i32
+  %by = tile.splat %row : i32 -> tensor<64xi32>
+  %step = arith.constant 64 : i32
+  %r = tile.make_range 0 to 64 : tensor<64xi32>
+  %nn = tile.splat %n : i32 -> tensor<64xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
+  %os = tile.splat %out : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
+  %ts = tile.splat %t : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
+  scf.for %c = %c0 to %n step %step : i32 {
+    %s = tile.splat %c : i32 -> tensor<64xi32>
+    %i = arith.addi %s, %r : tensor<64xi32>
+    %m = arith.cmpi slt, %i, %nn : tensor<64xi32>
+    %p = tile.addptr %xs, %i : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+    %q = tile.addptr %ts, %i : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+    %v = tile.load %p, %m : tensor<64x!tile.ptr<f32>>
+    tile.store %q, %v, %m : tensor<64x!tile.ptr<f32>>
+  }
+  scf.for %c = %c0 to %n step %step : i32 {
+    %s = tile.splat %c : i32 -> tensor<64xi32>
+    %i = arith.addi %s, %r : tensor<64xi32>
+    %m = arith.cmpi slt, %i, %nn : tensor<64xi32>
+    %further = arith.addi %i, %by : tensor<64xi32>
+    %p = tile.addptr %xs, %further : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+    %q = tile.addptr %os, %i : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+    %v = tile.load %p, %m : tensor<64x!tile.ptr<f32>>
+    tile.store %q, %v, %m : tensor<64x!tile.ptr<f32>>
+  }
+  return
+}
+
 // The counter is the number of the turn.
 // CHECK-LABEL: func.func @counted
 // CHECK: scf.for
