@@ -182,8 +182,8 @@ def ReverseLoopsPass : TilePass<"tile-reverse-loops", "::mlir::ModuleOp"> {
     - **Guarantees**: a loop that loads, from places that move with its counter, through an argument
       that a loop in front of it with the same counters goes over forward, goes from the last turn
       to the first, if turns have nothing to do with each other: nothing is carried, and what is
-      written to one place is written and read there in one turn only. A third sweep goes forward
-      again.
+      written to one place is written and read there in one turn only, also where another argument
+      is the same array, worked on in place. A third sweep goes forward again.
     - **Never**: changes a value; touches loops with atomic operations, assertions or output, or
       through pointers that were loaded.
 
