@@ -110,7 +110,7 @@ CompileCommand::CompileCommand() {
   addCompilationOptions(options, compile);
   options.group("What to write")
       .text("output", "OUT",
-            "file for the result, or a folder for those of several kernels; `-` is standard output "
+            "file for the result, or a folder for `KERNEL.ptx`; `-` is standard output "
             "(-)",
             output, ValueKind::File, 'o')
       .text("metadata", "OUT.json", "file (or folder) for what a launcher must know", metadataPath,
@@ -215,7 +215,8 @@ bool CompileCommand::checkPassName(tile::Compiler &compiler) {
   return false;
 }
 
-/// With several kernels whose types are known, and none named: all of them.
+/// With several kernels whose types are known, and none named: all of them, and a note about each
+/// of the others.
 bool CompileCommand::chooseKernels(const tile::frontend::SourceFile &source) {
   if (!compile.kernel.empty() || !compile.signature.empty())
     return true;
@@ -228,11 +229,17 @@ bool CompileCommand::chooseKernels(const tile::frontend::SourceFile &source) {
     given.push_back(name);
   std::vector<KernelEntry> found = listKernels(module, source);
   forgetDecided(source, module, compile.includePaths, found);
+  std::string leftOut;
   for (KernelEntry &kernel : found) {
     llvm::erase_if(kernel.constants, [&](auto &name) { return llvm::is_contained(given, name); });
     if (kernel.isComplete())
       kernels.push_back(std::move(kernel));
+    else
+      leftOut +=
+          formatted("tilec: note: `{}` is not compiled: it {}\n", kernel.name, kernel.missing());
   }
+  if (!kernels.empty()) // or else the compiler says what is missing
+    llvm::errs() << leftOut;
   if (kernels.size() < 2) {
     if (!kernels.empty())
       compile.kernel = kernels.front().name;
@@ -322,28 +329,31 @@ int CompileCommand::compileKernel(tile::Compiler &compiler,
 
 /// In a folder, a file a kernel; on standard output one after the other, each with its name.
 int CompileCommand::writeAll(std::vector<CompileResult> &results) {
-  if (kernels.empty())
-    return write(std::move(results[0].output),
-                 metadataPath.empty() ? "" : formatted("{}\n", results[0].metadata.toJson()));
-  OutputFiles out(files[0]);
+  std::string text, error;
+  if (!makeFolder(output, error) || !makeFolder(metadataPath, error)) {
+    printError("compile", error);
+    return Failure;
+  }
   StringRef ending = llvm::StringSwitch<StringRef>(emit)
                          .Cases({"tile", "cta"}, "mlir")
                          .Case("llvm", "ll")
                          .Default(emit);
-  std::string text, error;
-  for (auto [kernel, result] : llvm::zip(kernels, results)) {
-    if (output == "-")
-      text += formatted("{}{}\n{}", emit == "llvm" ? "; kernel " : "// kernel ", kernel.name,
-                        result.output);
+  OutputFiles out(files[0]);
+  for (auto [i, result] : llvm::enumerate(results)) {
+    std::string name = compile.kernel.empty() ? result.metadata.entry : compile.kernel;
+    if (!kernels.empty())
+      name = kernels[i].name;
+    if (!kernels.empty() && output == "-")
+      text += formatted("{} kernel {}\n{}", emit == "llvm" ? ";" : "//", name, result.output);
     else
-      out.add(inFolder(output, kernel.name, ending), std::move(result.output));
+      out.add(isFolder(output) ? inFolder(output, name, ending) : output, std::move(result.output));
     if (!metadataPath.empty())
-      out.add(inFolder(metadataPath, kernel.name, "json"),
+      out.add(isFolder(metadataPath) ? inFolder(metadataPath, name, "json") : metadataPath,
               formatted("{}\n", result.metadata.toJson()));
   }
-  if (output == "-")
+  if (!text.empty())
     out.add("-", std::move(text));
-  if (makeFolder(output, error) && makeFolder(metadataPath, error) && out.commit(error))
+  if (out.commit(error))
     return Success;
   printError("compile", error);
   return Failure;
