@@ -49,6 +49,7 @@ private:
   bool isNeededElsewhere(Operation *op) const;
   bool isInOrder();
   bool mayMeet(StoreOp store, Operation *access) const;
+  Value startOf(int64_t part, Location loc);
   Value cut(Value v, unsigned axis);
   Value cutResult(Operation *op, unsigned axis);
   void cutAccess(Operation *op);
@@ -57,24 +58,24 @@ private:
   Block &block;
   int64_t threads, registersOfPart;
   SmallVector<StoreOp> stores;
-  /// The stored blocks' dimension that is cut, its size and that of a part.
-  unsigned dimension = 0;
-  int64_t size = 0, part = 0;
+  int64_t count = 1; ///< of the parts
+  /// Of each store, the dimension that is cut.
+  DenseMap<Operation *, unsigned> dimensions;
   /// What has parts, by the axis that is cut.
   llvm::SetVector<std::pair<Value, unsigned>> parted;
   llvm::SmallPtrSet<Operation *, 32> operations;
   DenseMap<std::pair<Value, unsigned>, Value> known;
   OpBuilder b{block.getParentOp()->getContext()};
-  Value first; ///< of the running part, counted along the dimension
+  Value running; ///< number of the part that is made
 };
 } // namespace
 
-/// 1. Stores of blocks of one shape, of which one thread's share is more than it has registers.
+/// 1. Stores of blocks, of one of which a thread's share is more than it has registers.
 bool Cutter::findStores() {
   int64_t most = 0;
   for (auto store : block.getOps<StoreOp>()) {
     RankedTensorType type = blockOf(store.getValue());
-    if (!type || (!stores.empty() && type.getShape() != blockOf(stores[0].getValue()).getShape()))
+    if (!type)
       return false;
     most = std::max(most, registersOfThread(type, threads));
     stores.push_back(store);
@@ -82,21 +83,47 @@ bool Cutter::findStores() {
   return most > kMaxRegisters;
 }
 
-/// 2. Along the slowest dimension that has so many elements: lines stay whole.
+/// 2. Each along its slowest dimension that has so many elements: lines stay whole.
 bool Cutter::chooseParts() {
-  int64_t count = 1;
   for (StoreOp store : stores) {
     int64_t all = registersOfThread(blockOf(store.getValue()), threads);
     count = std::max<int64_t>(count, llvm::PowerOf2Ceil(llvm::divideCeil(all, registersOfPart)));
   }
-  for (auto [axis, elements] : llvm::enumerate(blockOf(stores[0].getValue()).getShape()))
-    if (elements >= count && elements % count == 0) {
-      dimension = unsigned(axis);
-      size = elements;
-      part = elements / count;
-      return true;
-    }
-  return false;
+  for (StoreOp store : stores) {
+    ArrayRef<int64_t> shape = blockOf(store.getValue()).getShape();
+    const int64_t *found = llvm::find_if(shape, [&](int64_t n) { return n % count == 0; });
+    if (found == shape.end())
+      return false;
+    dimensions[store] = unsigned(found - shape.begin());
+  }
+  return true;
+}
+
+/// The dimension of a reshape's operand whose parts, as many as `count`, hold the elements of
+/// those of the result's `axis`: the one in front of which as many elements are.
+static std::optional<unsigned> axisBefore(ReshapeOp op, unsigned axis, int64_t count) {
+  auto before = [](RankedTensorType type, unsigned axis) {
+    return ShapedType::getNumElements(type.getShape().take_front(axis));
+  };
+  RankedTensorType from = blockOf(op.getSrc());
+  if (op.getAllowReorder())
+    return std::nullopt;
+  for (unsigned i = 0; i < from.getRank(); ++i)
+    if (before(from, i) == before(blockOf(op), axis) && from.getDimSize(i) % count == 0)
+      return i;
+  return std::nullopt;
+}
+
+/// The dimension of the blocks that `op` is made of whose parts give the parts of its result's.
+static std::optional<unsigned> axisOfOperands(Operation *op, unsigned axis, int64_t count) {
+  using Axis = std::optional<unsigned>;
+  return llvm::TypeSwitch<Operation *, Axis>(op)
+      .Case([&](ExpandDimsOp o) { return axis - (axis > o.getAxis()); })
+      .Case([&](TransOp o) { return unsigned(o.getOrder()[axis]); })
+      .Case([&](ReduceOp o) { return axis + (axis >= o.getAxis()); })
+      .Case([&](JoinOp o) { return axis + 1 < blockOf(o).getRank() ? Axis(axis) : std::nullopt; })
+      .Case([&](ReshapeOp o) { return axisBefore(o, axis, count); })
+      .Default([&](Operation *) { return axis; });
 }
 
 bool Cutter::canCutAll(Operation *op, unsigned axis) {
@@ -106,27 +133,25 @@ bool Cutter::canCutAll(Operation *op, unsigned axis) {
 /// 3. Whether parts of `v` can be made from parts of what it is made of; what is the same all
 /// along the axis stays whole.
 bool Cutter::canCut(Value v, unsigned axis) {
-  if (blockOf(v).getDimSize(axis) == 1)
-    return true;
-  if (parted.contains({v, axis}))
+  if (blockOf(v).getDimSize(axis) == 1 || parted.contains({v, axis}))
     return true;
   Operation *op = v.getDefiningOp();
-  if (!op || op->getNumRegions() || op->getNumResults() != 1 || blockOf(v).getDimSize(axis) != size)
+  if (!op || op->getNumResults() != 1 || blockOf(v).getDimSize(axis) % count)
     return false;
+  auto from = axisOfOperands(op, axis, count);
   bool can =
-      llvm::TypeSwitch<Operation *, bool>(op)
-          .Case<MakeRangeOp, SplatOp>([](auto) { return true; })
-          .Case([&](arith::ConstantOp c) { return isa<SplatElementsAttr>(c.getValue()); })
-          .Case([&](BroadcastOp o) { return canCut(o.getSrc(), axis); })
-          .Case([&](ExpandDimsOp o) { return canCut(o.getSrc(), axis - (axis > o.getAxis())); })
-          .Case([&](TransOp o) { return canCut(o.getSrc(), o.getOrder()[axis]); })
-          .Case([&](LoadOp o) {
-            return !o.getIsVolatile() && o->getBlock() == &block && canCutAll(op, axis);
-          })
-          .Default([&](Operation *) {
-            return op->hasTrait<OpTrait::Elementwise>() && isMemoryEffectFree(op) &&
-                   canCutAll(op, axis);
-          });
+      from && llvm::TypeSwitch<Operation *, bool>(op)
+                  .Case<MakeRangeOp, SplatOp>([](auto) { return true; })
+                  .Case([&](arith::ConstantOp c) { return isa<SplatElementsAttr>(c.getValue()); })
+                  .Case<BroadcastOp, ExpandDimsOp, TransOp, ReshapeOp, JoinOp, ReduceOp>(
+                      [&](auto) { return canCutAll(op, *from); })
+                  .Case([&](LoadOp o) {
+                    return !o.getIsVolatile() && o->getBlock() == &block && canCutAll(op, axis);
+                  })
+                  .Default([&](Operation *) {
+                    return op->hasTrait<OpTrait::Elementwise>() && !op->getNumRegions() &&
+                           isMemoryEffectFree(op) && canCutAll(op, axis);
+                  });
   if (can) {
     parted.insert({v, axis});
     operations.insert(op);
@@ -177,29 +202,31 @@ bool Cutter::isInOrder() {
 // Parts
 //===----------------------------------------------------------------------===//
 
+/// The first element of the running part along a dimension of whose elements each has `part`.
+Value Cutter::startOf(int64_t part, Location loc) {
+  Value parts = arith::ConstantIntOp::create(b, loc, b.getI32Type(), part);
+  return arith::MulIOp::create(b, loc, running, parts);
+}
+
 Value Cutter::cutResult(Operation *op, unsigned axis) {
   RankedTensorType whole = blockOf(op->getResult(0));
   SmallVector<int64_t> shape(whole.getShape());
-  shape[axis] = part;
+  int64_t part = shape[axis] /= count;
   auto type = RankedTensorType::get(shape, whole.getElementType());
   Location loc = op->getLoc();
   if (auto range = dyn_cast<MakeRangeOp>(op)) {
     int32_t start = int32_t(range.getStart());
     Value numbers = MakeRangeOp::create(b, loc, type, start, start + int32_t(part));
-    return arith::AddIOp::create(b, loc, SplatOp::create(b, loc, type, first), numbers);
+    return arith::AddIOp::create(b, loc, SplatOp::create(b, loc, type, startOf(part, loc)),
+                                 numbers);
   }
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return arith::ConstantOp::create(
         b, loc, cast<SplatElementsAttr>(constant.getValue()).resizeSplat(type));
+  unsigned from = *axisOfOperands(op, axis, count);
   SmallVector<Value> operands;
-  for (Value operand : op->getOperands()) {
-    unsigned from = axis;
-    if (auto expand = dyn_cast<ExpandDimsOp>(op))
-      from = axis - (axis > expand.getAxis());
-    else if (auto trans = dyn_cast<TransOp>(op))
-      from = unsigned(trans.getOrder()[axis]);
+  for (Value operand : op->getOperands())
     operands.push_back(blockOf(operand) ? cut(operand, from) : operand);
-  }
   Operation *copy = b.clone(*op);
   copy->setOperands(operands);
   copy->getResult(0).setType(type);
@@ -226,7 +253,7 @@ void Cutter::cutAccess(Operation *op) {
   }
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
-    operands.push_back(blockOf(operand) ? cut(operand, dimension) : operand);
+    operands.push_back(blockOf(operand) ? cut(operand, dimensions.at(op)) : operand);
   b.clone(*op)->setOperands(operands);
 }
 
@@ -234,7 +261,7 @@ bool Cutter::run() {
   if (!findStores() || !chooseParts())
     return false;
   for (StoreOp store : stores)
-    if (!canCutAll(store, dimension))
+    if (!canCutAll(store, dimensions.at(store)))
       return false;
   SmallVector<Operation *> accesses;
   for (Operation &op : block)
@@ -245,14 +272,14 @@ bool Cutter::run() {
     }
   if (!isInOrder())
     return false;
-  LDBG() << "in parts of " << part << " of " << size << ": " << stores.front();
+  LDBG() << "in " << count << " parts: " << stores.front();
   b.setInsertionPointAfter(stores.back());
   Location loc = stores.back().getLoc();
   auto number = [&](int64_t n) {
     return arith::ConstantIntOp::create(b, loc, b.getI32Type(), n).getResult();
   };
-  auto loop = scf::ForOp::create(b, loc, number(0), number(size), number(part));
-  first = loop.getInductionVar();
+  auto loop = scf::ForOp::create(b, loc, number(0), number(count), number(1));
+  running = loop.getInductionVar();
   b.setInsertionPointToStart(loop.getBody());
   for (Operation *access : accesses)
     cutAccess(access);

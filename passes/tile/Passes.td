@@ -65,14 +65,16 @@ def CutBlocksPass : TilePass<"tile-cut-blocks", "::mlir::ModuleOp"> {
   let description = [{
     - **Needs**: tile operations without layouts, dimensions that are powers of two.
     - **Guarantees**: where a thread's share of a stored block is more than it has registers, and
-      all that is stored beside it is made element by element of what is loaded, ranges and
-      constants, a loop makes and stores one part after the other, along the slowest dimension
-      that has enough elements. What is the same in all parts is computed in front of it.
+      all that is stored beside it is made of what is loaded, ranges and constants, by operations
+      whose parts are made of parts (element by element, shapes in which the parts stay together,
+      reductions along other dimensions), a loop makes and stores one part after the other, each
+      block along its slowest dimension that has enough elements. What is the same in all parts is
+      computed in front of it.
     - **Never**: lets a part be stored before what another is made of is loaded, where they may be
       the same memory; moves other effects; cuts what is needed as a whole, too.
 
     ```
-      %v = tile.load %p : 512x512            scf.for %i = 0 to 512 step 16:
+      %v = tile.load %p : 512x512            scf.for %i = 0 to 32:
       tile.store %q, %v               =>       %v = tile.load %p.. : 16x512
                                                tile.store %q.., %v
     ```

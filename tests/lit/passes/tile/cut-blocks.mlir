@@ -1,6 +1,6 @@
 // RUN: tile-opt %s --tile-cut-blocks | FileCheck %s
 // RUN: tile-opt %s --tile-cut-blocks --counts -o /dev/null 2>&1 | FileCheck %s --check-prefix=COUNT
-// COUNT: 2 tile-cut-blocks - blocks that are loaded, changed and stored part by part
+// COUNT: 3 tile-cut-blocks - blocks that are loaded, changed and stored part by part
 
 module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4>} {
 // 512 x 512 numbers are 2048 of each thread: parts of 16 rows, each loaded, changed and stored
@@ -9,8 +9,9 @@ module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kerne
 // CHECK: %[[COLS:.*]] = tile.expand_dims %{{.*}} {axis = 0
 // CHECK: %[[W:.*]] = tile.load %{{.*}} : tensor<1x512x!tile.ptr<f32>>
 // CHECK-NOT: tensor<512x512
-// CHECK: scf.for %[[FIRST:.*]] = %c0_i32 to %c512_i32 step %c16_i32
+// CHECK: scf.for %[[PART:.*]] = %c0_i32 to %c32_i32 step %c1_i32
 // CHECK: tile.make_range 0 to 16
+// CHECK: %[[FIRST:.*]] = arith.muli %[[PART]], %c16_i32
 // CHECK: tile.splat %[[FIRST]] : i32 -> tensor<16xi32>
 // CHECK: tile.load %{{.*}} : tensor<16x512x!tile.ptr<f32>>
 // CHECK: arith.mulf
@@ -40,7 +41,7 @@ func.func @rows(%x: !tile.ptr<f32>, %w: !tile.ptr<f32>, %y: !tile.ptr<f32>, %str
 
 // What is stored by the pointers that it was loaded by, each element to its own place, too.
 // CHECK-LABEL: func.func @in_place
-// CHECK: scf.for %{{.*}} = %c0_i32 to %c65536_i32 step %c8192_i32
+// CHECK: scf.for %{{.*}} = %c0_i32 to %c8_i32 step %c1_i32
 func.func @in_place(%x: !tile.ptr<f32>) {
   %range = tile.make_range 0 to 65536 : tensor<65536xi32>
   %xs = tile.splat %x : !tile.ptr<f32> -> tensor<65536x!tile.ptr<f32>>
@@ -63,6 +64,60 @@ func.func @moved(%x: !tile.ptr<f32>) {
   %yp = tile.addptr %xs, %next : tensor<65536x!tile.ptr<f32>>, tensor<65536xi32>
   %v = tile.load %xp : tensor<65536x!tile.ptr<f32>>
   tile.store %yp, %v : tensor<65536x!tile.ptr<f32>>
+  return
+}
+
+// Groups of 32 columns, each with its greatest number: rows of either shape are rows of the other,
+// and what is stored beside them has the same parts.
+// CHECK-LABEL: func.func @groups
+// CHECK: scf.for %[[PART:.*]] = %c0_i32 to %c16_i32 step %c1_i32
+// CHECK: arith.muli %[[PART]], %c8192_i32
+// CHECK: %[[V:.*]] = tile.load %{{.*}} : tensor<8192x!tile.ptr<f32>>
+// CHECK: arith.muli %[[PART]], %c256_i32
+// CHECK: tile.reshape %[[V]] : tensor<8192xf32> -> tensor<256x32xf32>
+// CHECK: tile.reduce %{{.*}} {axis = 1 : i32} : tensor<256x32xf32> -> tensor<256xf32>
+// CHECK: tile.store %{{.*}} : tensor<256x!tile.ptr<f32>>
+// CHECK: tile.store %{{.*}} : tensor<8192x!tile.ptr<f32>>
+// CHECK-NOT: x131072x
+func.func @groups(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %most: !tile.ptr<f32>) {
+  %range = tile.make_range 0 to 131072 : tensor<131072xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<131072x!tile.ptr<f32>>
+  %ys = tile.splat %y : !tile.ptr<f32> -> tensor<131072x!tile.ptr<f32>>
+  %xp = tile.addptr %xs, %range : tensor<131072x!tile.ptr<f32>>, tensor<131072xi32>
+  %yp = tile.addptr %ys, %range : tensor<131072x!tile.ptr<f32>>, tensor<131072xi32>
+  %v = tile.load %xp : tensor<131072x!tile.ptr<f32>>
+  %groups = tile.reshape %v : tensor<131072xf32> -> tensor<4096x32xf32>
+  %m = tile.reduce %groups {axis = 1 : i32} : tensor<4096x32xf32> -> tensor<4096xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %t = arith.maximumf %a, %b : f32
+    tile.yield %t : f32
+  }
+  %few = tile.make_range 0 to 4096 : tensor<4096xi32>
+  %ms = tile.splat %most : !tile.ptr<f32> -> tensor<4096x!tile.ptr<f32>>
+  %mp = tile.addptr %ms, %few : tensor<4096x!tile.ptr<f32>>, tensor<4096xi32>
+  tile.store %mp, %m : tensor<4096x!tile.ptr<f32>>
+  %column = tile.expand_dims %m {axis = 1 : i32} : tensor<4096xf32> -> tensor<4096x1xf32>
+  %wide = tile.broadcast %column : tensor<4096x1xf32> -> tensor<4096x32xf32>
+  %q = arith.divf %groups, %wide : tensor<4096x32xf32>
+  %flat = tile.reshape %q : tensor<4096x32xf32> -> tensor<131072xf32>
+  tile.store %yp, %flat : tensor<131072x!tile.ptr<f32>>
+  return
+}
+
+// Parts of pairs, each of one number from either half, are no parts of the halves.
+// CHECK-LABEL: func.func @apart
+// CHECK-NOT: scf.for
+func.func @apart(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>) {
+  %range = tile.make_range 0 to 131072 : tensor<131072xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<131072x!tile.ptr<f32>>
+  %xp = tile.addptr %xs, %range : tensor<131072x!tile.ptr<f32>>, tensor<131072xi32>
+  %v = tile.load %xp : tensor<131072x!tile.ptr<f32>>
+  %two = tile.reshape %v : tensor<131072xf32> -> tensor<2x65536xf32>
+  %turned = tile.trans %two [1, 0] : tensor<2x65536xf32> -> tensor<65536x2xf32>
+  %flat = tile.reshape %turned : tensor<65536x2xf32> -> tensor<131072xf32>
+  %ys = tile.splat %y : !tile.ptr<f32> -> tensor<131072x!tile.ptr<f32>>
+  %yp = tile.addptr %ys, %range : tensor<131072x!tile.ptr<f32>>, tensor<131072xi32>
+  tile.store %yp, %flat : tensor<131072x!tile.ptr<f32>>
   return
 }
 
