@@ -46,7 +46,7 @@ private:
   bool chooseParts();
   bool canCut(Value v, unsigned axis);
   bool canCutAll(Operation *op, unsigned axis);
-  bool isNeededElsewhere(Operation *op) const;
+  bool isNeededElsewhere(Operation *load) const;
   bool isInOrder();
   bool mayMeet(StoreOp store, Operation *access) const;
   Value startOf(int64_t part, Location loc);
@@ -159,13 +159,19 @@ bool Cutter::canCut(Value v, unsigned axis) {
   return can;
 }
 
-/// Whether what is loaded is needed as a whole, too.
-bool Cutter::isNeededElsewhere(Operation *op) const {
-  return llvm::any_of(op->getUsers(), [&](Operation *user) {
-    if (isa<StoreOp>(user))
-      return !llvm::is_contained(stores, cast<StoreOp>(user));
-    return !operations.contains(user) || isNeededElsewhere(user);
-  });
+/// Whether what is loaded is needed as a whole, too: by anything but what has parts.
+bool Cutter::isNeededElsewhere(Operation *load) const {
+  SetVector<Operation *> needed;
+  needed.insert(load);
+  for (unsigned i = 0; i < needed.size(); ++i)
+    for (Operation *user : needed[i]->getUsers()) {
+      auto store = dyn_cast<StoreOp>(user);
+      if (store ? !llvm::is_contained(stores, store) : !operations.contains(user))
+        return true;
+      if (!store)
+        needed.insert(user);
+    }
+  return false;
 }
 
 /// Whether the element that one of them changes may be another of the other's. Through one block
