@@ -29,7 +29,9 @@ void tile::buildCtaPipeline(OpPassManager &pm) { pm.addPass(createFitSharedMemor
 
 /// Steps on whole blocks, before it is known who holds what of them.
 static void addBlockSteps(OpPassManager &pm) {
-  // First: whatever looks for loops and strides finds more of them.
+  // First: each of the two loops is one for all that follows.
+  pm.addPass(createNestLoopsPass());
+  // Before the rest: whatever looks for loops and strides finds more of them.
   pm.addPass(createCountLoopsPass());
   // Before blocks are padded: of a maximum it is known with what.
   pm.addPass(createExtremaPass());

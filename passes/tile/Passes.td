@@ -4,6 +4,33 @@
 
 include "passes/TilePass.td"
 
+def NestLoopsPass : TilePass<"tile-nest-loops", "::mlir::ModuleOp"> {
+  let summary = "a loop over tiles and their steps in one becomes a loop in a loop";
+  let description = [{
+    - **Needs**: tile operations without layouts, after simplification.
+    - **Guarantees**: a loop that counts the steps of a tile, and begins with the next tile where a
+      counter has reached the last step, is a loop over tiles around one over steps: what is done
+      in the first step of a tile alone stands before the inner loop, what is done in the last one
+      alone behind it.
+    - **Never**: changes the order of accesses that may meet: what is done in the last step is the
+      only thing that writes, and nothing is loaded behind it in its turn. Turns that are left
+      behind the last whole tile are left out, as they write nothing, and nothing else needs what
+      the loop computes.
+
+    ```
+      for _ in range(0, steps * tiles):         for _ in range(0, tiles):
+          k = 0 if k == steps - 1 else k + 1        tile += 1
+          if k == 0: tile += 1               =>     for k in range(0, steps):
+          sum = dot(a(tile, k), b(tile, k), sum)        sum = dot(a(tile, k), b(tile, k), sum)
+          if k == steps - 1:                        store(c(tile), sum)
+              store(c(tile), sum); sum = 0          sum = 0
+    ```
+    In one loop neither addresses nor masks are those of a strided tile, and no copy can be started
+    ahead: a step may be one of another tile.
+  }];
+  let counts = [Count<"loopsNested", "loops over tiles and their steps that became two">];
+}
+
 def CountLoopsPass : TilePass<"tile-count-loops", "::mlir::ModuleOp"> {
   let summary = "loops that count as such, and what they leave in terms of their turns";
   let description = [{
