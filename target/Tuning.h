@@ -130,7 +130,7 @@ struct Tuning {
   // Rows by bulk copies (tile-pipeline-loads)
   //===--------------------------------------------------------------------===//
 
-  /// Shorter rows (bytes), and more of them, are not worth a copy each.
+  /// Shorter rows (bytes), and more of them in a turn, are not worth a copy each.
   int64_t bulkLeastRowBytes = 256;
   int64_t bulkMostRows = 32;
 

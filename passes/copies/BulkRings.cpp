@@ -170,7 +170,16 @@ std::optional<BulkRing> tile::planBulkRing(scf::ForOp loop, int32_t stages, int6
     }
     ring.loads.push_back(std::move(*row));
   }
-  if (ring.loads.empty())
+  // One unit of a multiprocessor starts the copies of all loads.
+  int64_t rows = 0;
+  for (const RowLoad &row : ring.loads) {
+    ArrayRef<int64_t> shape = row.buffer.getShape();
+    rows += ShapedType::getNumElements(shape.drop_back());
+  }
+  if (rows > tuningOf(loop).bulkMostRows)
+    for (const RowLoad &row : ring.loads)
+      refuse(row.load, Reason::RowsShort);
+  if (ring.loads.empty() || rows > tuningOf(loop).bulkMostRows)
     return std::nullopt;
   return ring;
 }
