@@ -1,7 +1,7 @@
 //===- CacheStress.cpp - one cache, many processes, kills and damage ------===//
 //
 // usage: CacheStress [PROCESSES [SECONDS]]
-//        CacheStress once [PROCESSES [KERNELS [KILLS]]]
+//        CacheStress once [PROCESSES [KERNELS [KILLS [DAMAGES]]]]
 //
 // Processes ask for kernels through one folder, which is too small for all of them,
 // while one damages entries in every way that it knows, one changes the files that
@@ -9,9 +9,10 @@
 // returned must be that of its text and of an import as it was at some time during
 // the request, and no request may take long. Exit code 0 if so.
 //
-// With `once`, all processes want all kernels, there is room for them, and processes are ended at
-// any moment: no kernel may be compiled more than once, plus once for each that was ended, and
-// nothing but the kernels' entries may be left after a prune.
+// With `once`, all processes want all kernels, there is room for them, processes are ended at
+// any moment and bytes of the files are damaged: no kernel may be compiled more than once, plus
+// once for each process that was ended and each damage, and nothing but the kernels' entries may be
+// left after a prune.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/CacheFiles.h"
@@ -146,20 +147,31 @@ bool isPlainFile(const std::string &path) {
   return !::lstat(path.c_str(), &status) && S_ISREG(status.st_mode);
 }
 
-void damage(const std::string &path, const std::string &other, std::mt19937 &random) {
+/// Other bytes, or fewer.
+void damageBytes(const std::string &path, std::mt19937 &random) {
   struct stat status = {};
   if (::lstat(path.c_str(), &status))
     return;
   off_t size = std::max<off_t>(status.st_size, 1);
-  switch (random() % 9) {
+  switch (random() % 4) {
   case 0: // a byte
   case 1:
     return overwrite(path, random() % size, std::string(1, char(random())));
   case 2: // a block of zeros, as a disk without power may have it
     return overwrite(path, random() % size, std::string(512, '\0'));
-  case 3:
+  default:
     (void)!::truncate(path.c_str(), random() % size);
     return;
+  }
+}
+
+void damage(const std::string &path, const std::string &other, std::mt19937 &random) {
+  switch (random() % 9) {
+  case 0:
+  case 1:
+  case 2:
+  case 3:
+    return damageBytes(path, random);
   case 4: // another entry's content, if neither is a pipe or a link by now
     if (isPlainFile(path) && isPlainFile(other) && !::unlink(path.c_str()))
       (void)llvm::sys::fs::copy_file(other, path);
@@ -310,7 +322,43 @@ bool leavesNothing(const Arena &arena, unsigned kernels) {
   return good == kernels && others == 0;
 }
 
-bool runOnce(const Arena &arena, unsigned processes, unsigned kernels, unsigned kills) {
+/// What disturbs `runOnce`, at moments that are spread over its time.
+struct Disturbance {
+  unsigned kills = 0, damages = 0;
+};
+
+/// Ends processes, for each of which `startOne` gives another, and damages bytes.
+template <typename StartOne>
+void disturb(const Arena &arena, std::vector<pid_t> &workers, Disturbance left,
+             std::mt19937 &random, StartOne startOne) {
+  while (left.kills || left.damages) {
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 2000));
+    if (random() % (left.kills + left.damages) < left.kills) {
+      --left.kills;
+      pid_t &unlucky = workers[random() % workers.size()];
+      int status = 0;
+      ::kill(unlucky, SIGKILL);
+      ::waitpid(unlucky, &status, 0);
+      arena.count->kills += WIFSIGNALED(status); // not one that had ended
+      unlucky = startOne();
+    } else {
+      --left.damages;
+      std::vector<std::string> files = entriesOf(arena.cache());
+      if (files.empty())
+        continue;
+      damageBytes(files[random() % files.size()], random);
+      ++arena.count->damages;
+    }
+  }
+}
+
+bool endsWell(pid_t child) {
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+bool runOnce(const Arena &arena, unsigned processes, unsigned kernels, Disturbance disturbance) {
   std::mt19937 random(1);
   std::vector<pid_t> workers;
   auto startOne = [&] {
@@ -319,26 +367,16 @@ bool runOnce(const Arena &arena, unsigned processes, unsigned kernels, unsigned 
   };
   for (unsigned i = 0; i < processes; ++i)
     workers.push_back(startOne());
-  for (unsigned i = 0; i < kills; ++i) {
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 2000));
-    pid_t &unlucky = workers[random() % workers.size()];
-    int status = 0;
-    ::kill(unlucky, SIGKILL);
-    ::waitpid(unlucky, &status, 0);
-    arena.count->kills += WIFSIGNALED(status); // not one that had ended
-    unlucky = startOne();
-  }
+  disturb(arena, workers, disturbance, random, startOne);
   bool fine = true;
-  for (pid_t child : workers) {
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    fine &= WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  }
+  for (pid_t child : workers)
+    fine &= endsWell(child);
+  fine &= endsWell(startOne()); // which finds what is damaged still
   Counters &count = *arena.count;
   llvm::outs() << count.requests << " requests of " << processes << " processes for " << kernels
                << " kernels: " << count.compiled << " compiled, " << count.kills << " kills, "
-               << count.wrong << " wrong; ";
-  fine &= !count.wrong && count.compiled <= kernels + count.kills;
+               << count.damages << " damages, " << count.wrong << " wrong; ";
+  fine &= !count.wrong && count.compiled <= kernels + count.kills + count.damages;
   return leavesNothing(arena, kernels) && fine;
 }
 
@@ -361,8 +399,10 @@ int main(int argc, char **argv) {
     setVersion(arena, i, 0);
 
   if (isOnce) {
-    bool fine = runOnce(arena, processes, argc > 2 ? unsigned(seconds) : 20,
-                        argc > 3 ? unsigned(std::atoi(argv[3])) : 40);
+    auto number = [&](int i, unsigned otherwise) {
+      return argc > i ? unsigned(std::atoi(argv[i])) : otherwise;
+    };
+    bool fine = runOnce(arena, processes, number(2, 20), {number(3, 40), number(4, 20)});
     llvm::sys::fs::remove_directories(folder);
     return !fine;
   }
