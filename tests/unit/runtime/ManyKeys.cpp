@@ -103,19 +103,27 @@ int main(int argc, char **argv) {
   Counts counted = counts();
   std::clock_t start = std::clock();
   uint64_t random = 88172645463325252u; // xorshift
+  long tenth = 0, half = 0;             // resident by then
   for (long i = 0; i < launches; ++i) {
     random ^= random << 13, random ^= random >> 7, random ^= random << 17;
     launcher.launch(long(random % uint64_t(keys)));
+    if (i == launches / 10)
+      tenth = residentBytes();
+    if (i == launches / 2)
+      half = residentBytes();
   }
   double nanoseconds = double(std::clock() - start) * 1e9 / CLOCKS_PER_SEC;
   Counts after = counts();
-  long growth = residentBytes() - seen;
+  long end = residentBytes(), growth = end - seen;
   std::printf("%ld launches over %ld keys: %.0f ns of the processor each; %.0f bytes a key, %ld "
               "bytes grown, "
               "%lu allocations, %lu locks\n",
               launches, keys, nanoseconds / double(launches), ofKey, growth,
               after.mallocs - counted.mallocs + after.news - counted.news,
               after.locks - counted.locks);
+  std::printf("resident KiB: %ld at first, %ld with all keys, %ld after a tenth, %ld after a half, "
+              "%ld at the end\n",
+              before >> 10, seen >> 10, tenth >> 10, half >> 10, end >> 10);
   if (mockCompilations != keys)
     fail("each key is compiled once");
   if (after.news != counted.news || after.mallocs != counted.mallocs ||
