@@ -94,16 +94,19 @@ private:
       : kernel(std::move(kernel)), owner(std::move(context)), module(std::move(module)) {}
 
   using Compile = std::function<llvm::Expected<std::shared_ptr<const CompiledKernel>>()>;
-  /// Another form of the kernel, which is `kept` once it is compiled.
-  llvm::Expected<std::shared_ptr<LoadedKernel>>
-  otherForm(const Compile &compile, std::shared_ptr<LoadedKernel> &kept) const;
+  /// Another form of the kernel, kept once it is compiled. Launches see `ready` without a lock.
+  struct OtherForm {
+    std::shared_ptr<const LoadedKernel> kept;
+    std::atomic<const LoadedKernel *> ready = nullptr;
+  };
+  llvm::Expected<const LoadedKernel *> otherForm(const Compile &compile, OtherForm &form) const;
   /// The form for few programs, which a launch can do without: null where it cannot be compiled
   /// or loaded, which is tried once. An error where it may not be compiled.
-  llvm::Expected<std::shared_ptr<LoadedKernel>> formForFew() const;
+  llvm::Expected<const LoadedKernel *> formForFew() const;
   /// Launches another form of the kernel with the same arguments.
-  llvm::Error launchOther(const Compile &compile, std::shared_ptr<LoadedKernel> &kept,
-                          cuda::Stream stream, const uint32_t grid[3],
-                          llvm::ArrayRef<void *> pointers, const LaunchOptions &options) const;
+  llvm::Error launchOther(const Compile &compile, OtherForm &form, cuda::Stream stream,
+                          const uint32_t grid[3], llvm::ArrayRef<void *> pointers,
+                          const LaunchOptions &options) const;
   llvm::Error launchForm(const LoadedKernel &other, cuda::Stream stream, const uint32_t grid[3],
                          llvm::ArrayRef<void *> pointers, const LaunchOptions &options) const;
   llvm::Error configure();
@@ -129,9 +132,9 @@ private:
   bool isDependent = false;
   /// Blocks that the chip runs at once: what a persistent kernel starts.
   unsigned residentBlocks = 0;
-  mutable std::mutex fallbackMutex;
+  mutable std::mutex formsMutex;
   /// Without tensor maps; with a program in each block.
-  mutable std::shared_ptr<LoadedKernel> fallback, single;
+  mutable OtherForm fallback, single;
   mutable std::atomic<bool> hasNoSingle = false; ///< as a launch that was better off with it saw
   int registerCount = -1;
   int localByteCount = 0;

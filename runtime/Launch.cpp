@@ -1,8 +1,9 @@
 //===- Launch.cpp - the launch path ---------------------------------------===//
 //
 // What happens between the caller's arguments and cuLaunchKernelEx. Nothing
-// here allocates, unless the kernel has over 64 parameters or wants scratch
-// memory, or a prepared launch is recorded; nothing locks.
+// here allocates, unless the kernel has over 64 parameters or over 8 tensor maps,
+// or a prepared launch is recorded; nothing locks, but for the first launch that takes
+// another form of the kernel.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Kernel.h"
@@ -14,7 +15,7 @@ using namespace tile::runtime;
 using cuda::Result;
 using Kind = KernelParameter::Kind;
 
-static constexpr unsigned inlineParameters = 64;
+static constexpr unsigned inlineParameters = 64, inlineMaps = 8;
 
 /// The grid is part of the message: it is most often what is wrong.
 llvm::Error LoadedKernel::launchError(Result result, const cuda::LaunchConfig &config) const {
@@ -74,7 +75,7 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
   cuda::LaunchConfig config = configuration(blocks, stream, options);
   TILE_ENTER_CONTEXT(api, owner->handle());
   // Only kernels with tensor maps pay for this.
-  std::vector<cuda::TensorMap> maps(plan.tensorMaps.size());
+  llvm::SmallVector<cuda::TensorMap, inlineMaps> maps(plan.tensorMaps.size());
   for (auto [map, planned] : llvm::zip(maps, plan.tensorMaps)) {
     bool isSuitable = true;
     if (llvm::Error error = encodeTensorMap(api, planned, pointers, map, isSuitable))
@@ -98,23 +99,26 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
   return llvm::Error::success();
 }
 
-llvm::Expected<std::shared_ptr<LoadedKernel>>
-LoadedKernel::otherForm(const Compile &compile, std::shared_ptr<LoadedKernel> &kept) const {
+llvm::Expected<const LoadedKernel *> LoadedKernel::otherForm(const Compile &compile,
+                                                             OtherForm &form) const {
+  if (const LoadedKernel *ready = form.ready.load(std::memory_order_acquire))
+    return ready;
   // The first launch of this kind compiles; the others of that moment wait.
-  std::lock_guard<std::mutex> lock(fallbackMutex);
-  if (!kept) {
+  std::lock_guard<std::mutex> lock(formsMutex);
+  if (!form.kept) {
     auto compiled = compile();
     if (!compiled)
       return compiled.takeError();
     auto loaded = LoadedKernel::load(*compiled, owner);
     if (!loaded)
       return loaded.takeError();
-    kept = *loaded;
+    form.kept = std::move(*loaded);
+    form.ready.store(form.kept.get(), std::memory_order_release);
   }
-  return kept;
+  return form.kept.get();
 }
 
-llvm::Expected<std::shared_ptr<LoadedKernel>> LoadedKernel::formForFew() const {
+llvm::Expected<const LoadedKernel *> LoadedKernel::formForFew() const {
   if (hasNoSingle.load(std::memory_order_relaxed))
     return nullptr;
   auto form = otherForm(kernel->alone, single);
@@ -143,11 +147,10 @@ llvm::Error LoadedKernel::prepareFor(const uint32_t grid[3]) const {
   return formForFew().takeError();
 }
 
-llvm::Error LoadedKernel::launchOther(const Compile &compile, std::shared_ptr<LoadedKernel> &kept,
-                                      cuda::Stream stream, const uint32_t grid[3],
-                                      llvm::ArrayRef<void *> pointers,
+llvm::Error LoadedKernel::launchOther(const Compile &compile, OtherForm &form, cuda::Stream stream,
+                                      const uint32_t grid[3], llvm::ArrayRef<void *> pointers,
                                       const LaunchOptions &options) const {
-  auto found = otherForm(compile, kept);
+  auto found = otherForm(compile, form);
   if (!found)
     return found.takeError();
   return launchForm(**found, stream, grid, pointers, options);
@@ -178,7 +181,7 @@ llvm::Error LoadedKernel::launchWithScratch(const cuda::LaunchConfig &config,
                                             const uint32_t grid[3],
                                             llvm::MutableArrayRef<void *> pointers) const {
   const cuda::CudaApi &api = owner->api();
-  llvm::SmallVector<cuda::DevicePtr, 4> buffers;
+  llvm::SmallVector<cuda::DevicePtr, inlineParameters> buffers;
   buffers.reserve(plan.parameters.size()); // `pointers` points into it
   uint64_t programs = uint64_t(grid[0]) * grid[1] * grid[2];
   llvm::Error error = llvm::Error::success();

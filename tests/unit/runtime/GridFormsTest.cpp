@@ -159,6 +159,19 @@ TEST_F(KernelTest, GridsOfFewProgramsLaunchAnotherForm) {
   EXPECT_EQ(last().block[0], threads);
 }
 
+TEST_F(KernelTest, LaunchesOfAnotherFormNeitherAllocateNorLock) {
+  CompiledKernel description = scale();
+  description.metadata.fewPrograms = 2;
+  description.alone = [&] {
+    return llvm::Expected<std::shared_ptr<const CompiledKernel>>(share(scale()));
+  };
+  auto kernel = load(description);
+  const uint32_t few[3] = {2, 1, 1};
+  auto launch = [&] { return kernel->launch(nullptr, few, arguments); };
+  expectSuccess(launch());
+  expectNoAllocationAndNoLock(launch);
+}
+
 TEST_F(KernelTest, GridsOfFewProgramsGoOnWhereTheOtherFormCannotBeHad) {
   CompiledKernel description = scale();
   description.metadata.fewPrograms = 2;

@@ -12,10 +12,12 @@
 #include "FakeCuda.h"
 #include "MockCompiler.h"
 #include "tile/jit.h"
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fcntl.h>
 #include <unistd.h>
 
 using namespace tile::test;
@@ -34,14 +36,18 @@ constexpr double kMostBytesOfKey = 32768;
 /// What the system may give and take by itself.
 constexpr long kMostGrowth = 256 << 10;
 
+/// Asked for while allocations are counted.
 long residentBytes() {
-  long pages = 0, resident = 0;
-  if (FILE *file = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(file, "%ld %ld", &pages, &resident) != 2)
-      resident = 0;
-    std::fclose(file);
-  }
-  return resident * sysconf(_SC_PAGESIZE);
+  int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return 0;
+  char text[128];
+  ssize_t length = ::read(file, text, sizeof text - 1);
+  ::close(file);
+  text[std::max<ssize_t>(length, 0)] = 0;
+  char *end = nullptr;
+  (void)std::strtol(text, &end, 10); // all pages
+  return std::strtol(end, nullptr, 10) * sysconf(_SC_PAGESIZE);
 }
 
 [[noreturn]] void fail(const char *what) {

@@ -405,6 +405,22 @@ TEST_F(TensorMapLaunchTest, WhereNoMapSuitsAnotherKernelRuns) {
   EXPECT_EQ(cuda.launches.back().kernel, "copy");
 }
 
+TEST_F(TensorMapLaunchTest, WarmLaunchesNeitherAllocateNorLock) {
+  CompiledKernel kernel = copyKernel();
+  kernel.withoutTensorMaps = [&] {
+    return llvm::Expected<std::shared_ptr<const CompiledKernel>>(share(
+        makeKernel({argument(0, "ptr"), argument(1, "i32"), argument(2, "i32"), argument(3, "i32")},
+                   "plain")));
+  };
+  std::shared_ptr<LoadedKernel> loaded = load(std::move(kernel));
+  auto launch = [&] { return loaded->launch(nullptr, one, arguments); };
+  for (int32_t each : {512, 511}) { // with maps, and where none suits
+    stride = each;
+    expectSuccess(launch());
+    expectNoAllocationAndNoLock(launch);
+  }
+}
+
 TEST_F(TensorMapLaunchTest, AMapOfWhatIsNoParameterIsBadMetadata) {
   CompiledKernel kernel = copyKernel();
   kernel.metadata.params[4].map.sizes[0] = product(1, {7});

@@ -2,6 +2,7 @@
 #ifndef TILE_TESTS_RUNTIME_TESTSUPPORT_H
 #define TILE_TESTS_RUNTIME_TESTSUPPORT_H
 
+#include "CountAllocations.h"
 #include "FakeCuda.h"
 #include "runtime/Context.h"
 #include "runtime/Kernel.h"
@@ -71,6 +72,20 @@ protected:
   }
   std::shared_ptr<Context> primary(int ordinal = 0) {
     return valueOf(Context::primary(api, ordinal));
+  }
+  /// `launch`, which returns an error, has been called before with the same arguments.
+  template <typename Launch> void expectNoAllocationAndNoLock(Launch launch) {
+    cuda.quiet = true;
+    Counts before = counts();
+    for (int i = 0; i < 100; ++i)
+      expectSuccess(launch());
+    Counts after = counts();
+    cuda.quiet = false;
+    EXPECT_EQ(cuda.quietLaunches, 100u);
+    cuda.quietLaunches = 0;
+    EXPECT_EQ(after.news, before.news);
+    EXPECT_EQ(after.mallocs, before.mallocs);
+    EXPECT_EQ(after.locks, before.locks);
   }
 
   fakecuda::Control &cuda;
