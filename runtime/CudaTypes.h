@@ -143,10 +143,6 @@ struct LaunchConfig {
   unsigned numAttrs;
 };
 
-struct Uuid {
-  char bytes[16];
-};
-
 /// A TMA descriptor, opaque.
 struct alignas(64) TensorMap {
   uint64_t words[16];

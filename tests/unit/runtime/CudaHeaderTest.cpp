@@ -174,7 +174,6 @@ SAME_OFFSET(cuda::LaunchAttributeValue, clusterDim.y, CUlaunchAttributeValue, cl
 SAME_OFFSET(cuda::LaunchAttributeValue, clusterDim.z, CUlaunchAttributeValue, clusterDim.z);
 SAME_OFFSET(cuda::LaunchAttributeValue, programmaticStreamSerializationAllowed,
             CUlaunchAttributeValue, programmaticStreamSerializationAllowed);
-static_assert(sizeof(cuda::Uuid) == sizeof(CUuuid));
 
 // The checker must be able to say no.
 static_assert(!SameCall<cuda::Result(int), CUresult(int, int)>::value);

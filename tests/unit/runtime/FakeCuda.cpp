@@ -195,11 +195,6 @@ EXPORT Result cuDeviceGetName(char *name, int length, Device device) {
   std::snprintf(name, length, "Fake GPU %d", device);
   return Result::Success;
 }
-EXPORT Result cuDeviceGetUuid_v2(Uuid *uuid, Device device) {
-  ENTER(cuDeviceGetUuid_v2);
-  std::memset(uuid, device, sizeof *uuid);
-  return Result::Success;
-}
 EXPORT Result cuDeviceTotalMem_v2(size_t *bytes, Device) {
   ENTER(cuDeviceTotalMem_v2);
   *bytes = state().control.memoryBytes;
@@ -605,13 +600,6 @@ EXPORT Result cuMemsetD8Async(DevicePtr to, unsigned char value, size_t count, S
     return Result::InvalidValue;
   std::memset(reinterpret_cast<void *>(to), value, count);
   state().control.clock += state().control.fillMilliseconds;
-  return Result::Success;
-}
-EXPORT Result cuMemsetD32Async(DevicePtr to, unsigned value, size_t count, Stream) {
-  ENTER_IN_CONTEXT(cuMemsetD32Async);
-  if (!isDeviceRange(to, count * 4))
-    return Result::InvalidValue;
-  std::fill_n(reinterpret_cast<unsigned *>(to), count, value);
   return Result::Success;
 }
 
