@@ -366,9 +366,11 @@ static Failure bestConfig(tile_rt_kernel *kernel, const tile_value *values, size
     return failure;
   if (!config || (count && !values) || count > kMostArguments)
     return {TILE_INVALID_ARGUMENT, "`config` or `values` is null, or there are too many values"};
-  *config = kernel->configurations[0].text;
-  if (!kernel->num_choices)
+  *config = nullptr;
+  if (!kernel->num_choices) {
+    *config = kernel->configurations[0].text;
     return {};
+  }
   tile_value filled[kMostArguments];
   Launch launch;
   launch.kernel = kernel;

@@ -3,7 +3,7 @@
 // Lives of the runtime's classes that call, between them, every function of CudaSymbols.def:
 // once whole, and then as often as they call the driver, with one call more failing each time.
 // Nothing may be left behind, and the next life is whole again. FailuresTest.cpp has the same of
-// the C interface, AheadTest.cpp of libtile_rt.
+// the C interface, AheadFailuresTest.cpp of libtile_rt.
 //
 //===----------------------------------------------------------------------===//
 #include "KernelTest.h"
