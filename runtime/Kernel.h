@@ -72,6 +72,11 @@ public:
   /// Where that cannot be had launches go on with this one.
   llvm::Error prepareFor(const uint32_t grid[3]) const;
 
+  /// Whether values of such sizes can be arguments; see LaunchPlan.
+  llvm::Error checkSizes(size_t first, llvm::ArrayRef<size_t> sizes) const {
+    return plan.checkSizes(first, sizes);
+  }
+
   const CompiledKernel &compiled() const { return *kernel; }
   const KernelMetadata &metadata() const { return kernel->metadata; }
   const std::shared_ptr<Context> &context() const { return owner; }

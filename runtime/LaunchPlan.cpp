@@ -323,3 +323,20 @@ llvm::Error LaunchPlan::resolve(llvm::ArrayRef<const void *> arguments,
   }
   return llvm::Error::success();
 }
+
+llvm::Error LaunchPlan::checkSizes(size_t first, llvm::ArrayRef<size_t> sizes) const {
+  for (const ParameterPlan &parameter : parameters) {
+    size_t at = size_t(parameter.index) - first; // of those before it, beyond all
+    bool isOfCaller = !parameter.isMadeAtLaunch() && parameter.kind != Kind::Const;
+    if (!isOfCaller || !parameter.path.empty() || at >= sizes.size() || !sizes[at])
+      continue;
+    size_t wanted = parameter.kind == Kind::Arg ? parameter.bytes : sizeof(tile_descriptor);
+    if (sizes[at] != wanted)
+      return makeError(
+          ErrorCode::InvalidArgument,
+          formatted("argument {} of `{}` is a value of {}, and its entry of the signature has {}: "
+                    "pass an address for a pointer, int32_t for i32, float for fp32",
+                    parameter.index, entry, counted(sizes[at], "byte"), wanted));
+  }
+  return llvm::Error::success();
+}

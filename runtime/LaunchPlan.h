@@ -72,6 +72,9 @@ struct LaunchPlan {
   /// Finds the bytes of one parameter in the argument of its entry.
   llvm::Error locate(const ParameterPlan &parameter, const void *argument,
                      const void *&value) const;
+  /// Whether the values of entries `first` and behind it have the sizes that the kernel reads; 0:
+  /// not known.
+  llvm::Error checkSizes(size_t first, llvm::ArrayRef<size_t> sizes) const;
   /// The error of a caller who leaves an entry of the signature out.
   llvm::Error missingArgument(unsigned index) const;
 

@@ -332,6 +332,11 @@ TILE_API tile_status tile_function_launch(const tile_function *function, void *s
                                           const uint32_t grid[3], const void *const *arguments,
                                           size_t num_arguments, const tile_launch_options *options);
 
+/* Whether values of these sizes can be the arguments of a launch: sizes[i] is that of the value
+ * of entry i of the signature, 0 if it is not known. tile.hpp asks, since it knows the types. */
+TILE_API tile_status tile_function_check_sizes(const tile_function *function, const size_t *sizes,
+                                               size_t num_arguments);
+
 /* A prepared launch keeps copies of its arguments: set those that change, run.
  * One that is run again and again on one stream with nothing changed is repeated
  * as a CUDA graph, which takes less than half of a launch's CPU time. */
@@ -340,6 +345,9 @@ TILE_API void tile_launch_destroy(tile_launch *launch);
 TILE_API tile_status tile_launch_set_argument(tile_launch *launch, size_t index, const void *value);
 TILE_API tile_status tile_launch_set_arguments(tile_launch *launch, const void *const *values,
                                                size_t num_values);
+/* The same for a prepared launch and entries from `first` on. */
+TILE_API tile_status tile_launch_check_sizes(const tile_launch *launch, size_t first,
+                                             const size_t *sizes, size_t num_values);
 TILE_API tile_status tile_launch_set_grid(tile_launch *launch, const uint32_t grid[3]);
 TILE_API tile_status tile_launch_set_options(tile_launch *launch,
                                              const tile_launch_options *options);
@@ -415,6 +423,9 @@ typedef struct tile_program_info {
 } tile_program_info;
 TILE_API tile_status tile_program_get_info(const tile_program *program, tile_program_info *info);
 
+/* As tile_function_check_sizes: a tensor's is that of a tile_tensor. */
+TILE_API tile_status tile_program_check_sizes(const tile_program *program, const size_t *sizes,
+                                              size_t num_arguments);
 /* arguments[i] points to a tile_tensor for a tensor, whose `data` does not count here, and to
  * the value for a number. Sets rank, shape and strides of result `index`; `type` (may be NULL)
  * receives the type of its elements, "fp16", a string of the program. */

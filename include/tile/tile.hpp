@@ -14,7 +14,8 @@
 //   norm.run(stream, {tile::Tensor(out)}, workspace, bytes, tile::Tensor(x, {rows, columns}), ...);
 //
 // An argument's C++ type must have the size that the signature says: a device
-// address for a pointer, int32_t for i32, float for fp32, double for fp64.
+// address for a pointer, int32_t for i32, float for fp32, double for fp64. Another size is
+// an error of the launch.
 // See tile.h for what contexts, streams and statuses mean, and for threads.
 //
 //===----------------------------------------------------------------------===//
@@ -53,6 +54,12 @@ template <auto destroy> struct Deleter {
   template <typename Handle> void operator()(Handle *handle) const noexcept { destroy(handle); }
 };
 template <typename Handle, auto destroy> using Owned = std::unique_ptr<Handle, Deleter<destroy>>;
+
+/// Of an argument; 0 for what has none of its own: a value that is not given, or an array of
+/// pointers to the parts of a tuple.
+template <typename Value>
+inline constexpr size_t sizeOf =
+    std::is_same_v<Value, std::nullptr_t> || std::is_array_v<Value> ? 0 : sizeof(Value);
 } // namespace detail
 
 /// Programs along x, y and z.
@@ -73,11 +80,15 @@ public:
 
   template <typename Value> Launch &argument(size_t index, const Value &value) {
     static_assert(std::is_trivially_copyable_v<Value>, "arguments are plain values");
+    const size_t size = detail::sizeOf<Value>;
+    check(tile_launch_check_sizes(handle.get(), index, &size, 1));
     check(tile_launch_set_argument(handle.get(), index, &value));
     return *this;
   }
   template <typename... Values> Launch &arguments(const Values &...values) {
     const void *pointers[] = {static_cast<const void *>(&values)..., nullptr};
+    static constexpr size_t sizes[] = {detail::sizeOf<Values>..., 0};
+    check(tile_launch_check_sizes(handle.get(), 0, sizes, sizeof...(values)));
     check(tile_launch_set_arguments(handle.get(), pointers, sizeof...(values)));
     return *this;
   }
@@ -107,6 +118,8 @@ public:
   void launch(void *stream, Grid grid, const Values &...values) const {
     static_assert((std::is_trivially_copyable_v<Values> && ...), "arguments are plain values");
     const void *pointers[] = {addressOf(values)..., nullptr};
+    static constexpr size_t sizes[] = {detail::sizeOf<Values>..., 0};
+    check(tile_function_check_sizes(handle.get(), sizes, sizeof...(values)));
     check(tile_function_launch(handle.get(), stream, grid.extent, pointers, sizeof...(values),
                                nullptr));
   }
@@ -199,6 +212,7 @@ public:
   void run(void *stream, const std::vector<Tensor> &results, void *workspace, size_t workspaceBytes,
            const Values &...values) {
     const void *pointers[] = {static_cast<const void *>(&values)..., nullptr};
+    checkTypes<Values...>();
     std::vector<tile_tensor> plain(results.begin(), results.end());
     check(tile_program_run(handle.get(), stream, pointers, sizeof...(values), plain.data(),
                            plain.size(), workspace, workspaceBytes));
@@ -206,6 +220,7 @@ public:
   /// Bytes that `run` needs with such arguments; of tensors only shapes count.
   template <typename... Values> size_t workspace(const Values &...values) {
     const void *pointers[] = {static_cast<const void *>(&values)..., nullptr};
+    checkTypes<Values...>();
     size_t bytes = 0;
     check(tile_program_workspace(handle.get(), pointers, sizeof...(values), &bytes));
     return bytes;
@@ -213,6 +228,7 @@ public:
   template <typename... Values>
   std::vector<int64_t> resultShape(size_t index, const Values &...values) {
     const void *pointers[] = {static_cast<const void *>(&values)..., nullptr};
+    checkTypes<Values...>();
     tile_tensor result = {};
     check(tile_program_result(handle.get(), pointers, sizeof...(values), index, &result, nullptr));
     return {result.shape, result.shape + result.rank};
@@ -226,6 +242,12 @@ public:
   tile_program *get() const { return handle.get(); }
 
 private:
+  template <typename... Values> void checkTypes() const {
+    static_assert(((std::is_trivially_copyable_v<Values> && !std::is_pointer_v<Values>) && ...),
+                  "arguments are tensors, tile::Tensor(address, {sizes}), and plain numbers");
+    static constexpr size_t sizes[] = {sizeof(Values)..., 0};
+    check(tile_program_check_sizes(handle.get(), sizes, sizeof...(Values)));
+  }
   detail::Owned<tile_program, tile_program_destroy> handle;
 };
 

@@ -199,6 +199,11 @@ tile_status tile_program_get_info(const tile_program *program, tile_program_info
   return call(&CompilerEntries::tile_program_get_info, program, info);
 }
 
+tile_status tile_program_check_sizes(const tile_program *program, const size_t *sizes,
+                                     size_t numArguments) {
+  return call(&CompilerEntries::tile_program_check_sizes, program, sizes, numArguments);
+}
+
 tile_status tile_program_result(tile_program *program, const void *const *arguments,
                                 size_t numArguments, size_t index, tile_tensor *result,
                                 const char **type) {

@@ -21,6 +21,7 @@
   X(tile_program_compile_buffer)                                                                   \
   X(tile_program_destroy)                                                                          \
   X(tile_program_get_info)                                                                         \
+  X(tile_program_check_sizes)                                                                      \
   X(tile_program_result)                                                                           \
   X(tile_program_workspace)                                                                        \
   X(tile_program_run)                                                                              \

@@ -180,6 +180,16 @@ tile_status tile_function_launch(const tile_function *function, void *stream,
   });
 }
 
+tile_status tile_function_check_sizes(const tile_function *function, const size_t *sizes,
+                                      size_t numArguments) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(function);
+    if (numArguments)
+      TILE_REQUIRE(sizes);
+    return function->loaded->checkSizes(0, llvm::ArrayRef(sizes, numArguments));
+  });
+}
+
 tile_status tile_launch_create(const tile_function *function, tile_launch **launch) {
   return guarded([&]() -> llvm::Error {
     TILE_REQUIRE(launch);
@@ -206,6 +216,16 @@ tile_status tile_launch_set_arguments(tile_launch *launch, const void *const *va
     if (numValues)
       TILE_REQUIRE(values);
     return launch->launch.setArguments(llvm::ArrayRef(values, numValues));
+  });
+}
+
+tile_status tile_launch_check_sizes(const tile_launch *launch, size_t first, const size_t *sizes,
+                                    size_t numValues) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(launch);
+    if (numValues)
+      TILE_REQUIRE(sizes);
+    return launch->launch.loaded().checkSizes(first, llvm::ArrayRef(sizes, numValues));
   });
 }
 

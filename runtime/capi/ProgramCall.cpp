@@ -63,6 +63,32 @@ llvm::Expected<int64_t> capi::placeIntermediates(const TensorProgram &program,
   return *bytes;
 }
 
+tile_status tile_program_check_sizes(const tile_program *program, const size_t *sizes,
+                                     size_t numArguments) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(program);
+    if (numArguments)
+      TILE_REQUIRE(sizes);
+    size_t next = 0;
+    for (const Parameter &parameter : program->signature.parameters) {
+      if (parameter.kind == Parameter::Kind::Constant)
+        continue;
+      if (next == numArguments)
+        break; // that some are missing is said by who needs them
+      size_t given = sizes[next++];
+      bool isTensor = parameter.kind == Parameter::Kind::Tensor;
+      size_t wanted = isTensor ? sizeof(tile_tensor) : (parameter.element->bitWidth() + 7) / 8;
+      if (given && given != wanted)
+        return invalid(formatted("`{}` of `{}` is {}, and the value given has {} bytes",
+                                 parameter.name, program->function.asFunction().name(),
+                                 isTensor ? "a tensor (tile_tensor)"
+                                          : formatted("a number of {} bytes", wanted),
+                                 given));
+    }
+    return llvm::Error::success();
+  });
+}
+
 /// Reads a call and answers a question about it.
 static tile_status answer(tile_program *program, const void *const *arguments, size_t numArguments,
                           llvm::function_ref<llvm::Error(const ProgramCall &)> question) {

@@ -415,6 +415,26 @@ TEST_F(CApi, Devices) {
   EXPECT_EQ(tile_device_get_info(3, &info), TILE_INVALID_ARGUMENT);
 }
 
+TEST_F(CApi, SizesOfValuesAreThoseOfTheSignature) {
+  tile_function *function = loadScale();
+  const size_t right[] = {8, 4, 4}, open[] = {0, 0, 0, 8}, wide[] = {8, 8, 4}, real[] = {8, 4, 8};
+  EXPECT_EQ(tile_function_check_sizes(function, right, 3), TILE_OK) << tile_last_error();
+  EXPECT_EQ(tile_function_check_sizes(function, open, 4), TILE_OK) << tile_last_error();
+  EXPECT_EQ(tile_function_check_sizes(function, wide, 3), TILE_INVALID_ARGUMENT);
+  EXPECT_THAT(tile_last_error(),
+              HasSubstr("argument 1 of `scale` is a value of 8 bytes, and its entry of the "
+                        "signature has 4: pass an address for a pointer, int32_t for i32"));
+  EXPECT_EQ(tile_function_check_sizes(function, real, 3), TILE_INVALID_ARGUMENT);
+  tile_launch *launch = nullptr;
+  ASSERT_EQ(tile_launch_create(function, &launch), TILE_OK);
+  EXPECT_EQ(tile_launch_check_sizes(launch, 1, right + 1, 2), TILE_OK) << tile_last_error();
+  EXPECT_EQ(tile_launch_check_sizes(launch, 2, right, 1), TILE_INVALID_ARGUMENT);
+  EXPECT_THAT(tile_last_error(), HasSubstr("argument 2 of `scale`"));
+  EXPECT_EQ(tile_launch_check_sizes(launch, 3, right, 1), TILE_OK) << "no such entry is read";
+  tile_launch_destroy(launch);
+  tile_function_destroy(function);
+}
+
 TEST_F(CApi, ErrorsBelongToTheirThread) {
   tile_kernel *kernel = nullptr;
   EXPECT_EQ(compile("error", &kernel), TILE_COMPILE_ERROR);

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <utility>
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -316,6 +317,52 @@ TEST_F(Program, FromCpp) {
   norm.run(nullptr, {tile::Tensor(memory)}, nullptr, 0, x, w, eps);
   EXPECT_EQ(cuda.launches.size(), 1u);
   EXPECT_THROW(norm.run(nullptr, {}, nullptr, 0, x, w, eps), tile::Error);
+}
+
+/// What tile.hpp knows of the types of arguments is said where they are wrong.
+TEST_F(Program, LaunchesRefuseValuesOfAnotherSize) {
+  const char *const text = R"py(
+import triton
+import triton.language as tl
+
+@triton.jit
+def scale(x: "*fp32:16", n: "i32", by: "fp32", one: "i32:1", BLOCK: tl.constexpr = 128):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + i, tl.load(x + i, i < n) * by * one, i < n)
+)py";
+  // Not by tile::CompileOptions: the compiler, which is in this program, has a class of that name.
+  tile_kernel *kernel = nullptr;
+  tile::check(tile_compile_buffer(compiler, "scale.tile", text, strlen(text), nullptr, &kernel));
+  tile::Function scale = tile::Kernel(kernel).load();
+  auto *x = reinterpret_cast<float *>(4096);
+  auto errorOf = [](auto launch) -> std::string {
+    try {
+      launch();
+    } catch (const tile::Error &error) {
+      EXPECT_EQ(error.status(), TILE_INVALID_ARGUMENT);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(errorOf([&] { scale.launch(nullptr, {1}, x, 100, 2.0f, nullptr); }), "");
+  EXPECT_EQ(errorOf([&] { scale.launch(nullptr, {1}, uint64_t(4096), 100u, 2.0f, 1); }), "");
+  EXPECT_THAT(errorOf([&] { scale.launch(nullptr, {1}, x, 100, 2.0, nullptr); }),
+              HasSubstr("argument 2 of `scale` is a value of 8 bytes"));
+  EXPECT_THAT(errorOf([&] { scale.launch(nullptr, {1}, x, size_t(100), 2.0f, nullptr); }),
+              HasSubstr("argument 1 of `scale`"));
+  EXPECT_THAT(errorOf([&] { scale.prepare().argument(0, 4096); }),
+              HasSubstr("argument 0 of `scale` is a value of 4 bytes"));
+  EXPECT_THAT(errorOf([&] { scale.prepare().arguments(x, 100, 2.0); }),
+              HasSubstr("argument 2 of `scale`"));
+
+  tile::check(compile("norm", "fp32"));
+  tile::Program norm(std::exchange(program, nullptr));
+  tile::Tensor rows(x, {4, 8}), weights(x, {8}), out(x);
+  EXPECT_EQ(errorOf([&] { norm.run(nullptr, {out}, nullptr, 0, rows, weights, 1e-6f); }), "");
+  EXPECT_EQ(errorOf([&] { norm.run(nullptr, {out}, nullptr, 0, rows, weights, 1e-6); }),
+            "`eps` of `norm` is a number of 4 bytes, and the value given has 8 bytes");
+  EXPECT_EQ(errorOf([&] { norm.workspace(1e-6f, rows, weights); }),
+            "`x` of `norm` is a tensor (tile_tensor), and the value given has 4 bytes");
 }
 
 } // namespace
