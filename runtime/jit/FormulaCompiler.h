@@ -24,6 +24,7 @@ struct Formula {
 struct FormulaNames {
   llvm::StringMap<unsigned> arguments;      ///< of a launch, by their places
   llvm::StringMap<eval::PyValue> constants; ///< values that are fixed
+  llvm::StringMap<std::string> others;      ///< fixed, too, and nothing to compute with
 };
 
 /// `function` takes a dict of the arguments; `text` is where a lambda stands that is not

@@ -192,6 +192,10 @@ ErrorPtr FormulaCompiler::subscript(const ast::Subscript &access, const Variable
     out.argument = it->second;
     return nullptr;
   }
+  if (auto it = names.others.find(wanted); it != names.others.end())
+    return eval::fail(
+        formatted("`{}` is fixed to `{}`, which is nothing to compute with", wanted, it->second),
+        "TypeError");
   std::vector<llvm::StringRef> candidates;
   for (const auto &entry : names.arguments)
     candidates.push_back(entry.first());

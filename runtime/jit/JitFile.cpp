@@ -225,6 +225,8 @@ llvm::Error JitFile::checkSettings() {
     fixed.push_back(name);
     if (std::optional<PyValue> constant = constantOf(value))
       names.constants[name] = *constant;
+    else
+      names.others[name] = value;
   }
   for (auto [list, what] : {std::pair(&settings.plain, "`do_not_specialize`"),
                             std::pair(&settings.unaligned, "`do_not_specialize_on_alignment`"),

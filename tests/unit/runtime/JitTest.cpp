@@ -354,6 +354,12 @@ TEST_F(JitTest, GridErrorsPointAtTheirPlace) {
   };
   EXPECT_THAT(errorOf("lambda a: (a['m'],)"),
               HasSubstr("<grid>:1:12: error: the grid of `one`: there is no argument `m`"));
+  const tile_constexpr misspelt = {"BLOCK", "hundred"};
+  compile.constexprs = &misspelt, compile.num_constexprs = 1;
+  EXPECT_NE(create("add"), TILE_OK);
+  EXPECT_THAT(tile_last_error(),
+              HasSubstr("`BLOCK` is fixed to `hundred`, which is nothing to compute with"));
+  compile.num_constexprs = 0;
   EXPECT_THAT(errorOf("lambda a: (a['n'] / 2,)"), HasSubstr("`/`, which makes floats"));
   EXPECT_THAT(errorOf("lambda a: (a['n'].numel(),)"), HasSubstr("`numel` of an argument"));
   EXPECT_THAT(errorOf("lambda a: (1, 2, 3, 4)"), HasSubstr("has 4 dimensions"));
