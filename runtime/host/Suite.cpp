@@ -115,16 +115,56 @@ std::string Suite::whatElseThereIs(Purpose purpose) {
   return formatted(": write one that launches {}", kernels);
 }
 
+/// The decorator of ours that `name` was to be, by its last word: `tst.test` and `test` are
+/// `tile.test`.
+static StringRef meantDecorator(StringRef name) {
+  std::vector<StringRef> words;
+  for (StringRef known : hostDecorators())
+    words.push_back(known.rsplit('.').second);
+  StringRef word = name.contains('.') ? name.rsplit('.').second : name;
+  auto same = llvm::find(words, word);
+  if (same == words.end())
+    same = llvm::find(words, frontend::nearestName(word, words));
+  return same == words.end() ? StringRef() : hostDecorators()[size_t(same - words.begin())];
+}
+
+/// A function that only decorators which nobody here knows keep from being one for `purpose`.
+/// `isSure`: its name or theirs say that it was to be one.
+std::string Suite::unknownDecorator(Purpose purpose, bool isSure) {
+  for (auto &function : file.functions())
+    for (const eval::Decorator &decorator : function->decorators) {
+      if (decorator.known || !file.isBound(*function) ||
+          llvm::is_contained(hostDecorators(), decorator.name))
+        continue;
+      StringRef meant = meantDecorator(decorator.name);
+      std::string text = formatted("; `{}` has the decorator `@{}`, which is not known",
+                                   function->name(), decorator.name);
+      if (!meant.empty())
+        return text + formatted(": did you mean `@{}`?", meant);
+      if (isSure && !isCalledLike(function->name(), purpose))
+        continue;
+      std::string values;
+      for (auto &parameter : function->params())
+        values += formatted("{}{}=[...]", values.empty() ? "" : ", ", parameter.name);
+      return text + formatted(": put `@{}{}` in its place", decoratorName(purpose),
+                              values.empty() ? "" : formatted("({})", values));
+    }
+  return "";
+}
+
 std::string Suite::howToMark(Purpose purpose) {
+  if (std::string text = unknownDecorator(purpose, /*isSure=*/true); !text.empty())
+    return text;
   std::vector<std::string> found;
   for (auto &function : file.functions())
     if (isPlain(file, *function) && isCalledLike(function->name(), purpose))
       found.push_back(function->name());
-  if (found.empty())
-    return whatElseThereIs(purpose);
-  return formatted("; `{}` {} no decorator: put `@{}` above {}", llvm::join(found, "`, `"),
-                   found.size() == 1 ? "has" : "have", decoratorName(purpose),
-                   found.size() == 1 ? "it" : "each");
+  if (!found.empty())
+    return formatted("; `{}` {} no decorator: put `@{}` above {}", llvm::join(found, "`, `"),
+                     found.size() == 1 ? "has" : "have", decoratorName(purpose),
+                     found.size() == 1 ? "it" : "each");
+  std::string text = unknownDecorator(purpose, /*isSure=*/false);
+  return text.empty() ? whatElseThereIs(purpose) : text;
 }
 
 std::vector<std::pair<std::string, size_t>> Suite::count(Purpose purpose) {

@@ -93,6 +93,7 @@ public:
 
 private:
   std::string whatElseThereIs(Purpose purpose);
+  std::string unknownDecorator(Purpose purpose, bool isSure);
   struct Job;
   std::unique_ptr<eval::EvalError> checkNames(Purpose purpose, llvm::ArrayRef<std::string> wanted,
                                               llvm::ArrayRef<std::string> known) const;
