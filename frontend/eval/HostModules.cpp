@@ -91,6 +91,9 @@ template <int value> static Result number(Evaluator &, const CallArgs &) {
 }
 static Result nothing(Evaluator &, const CallArgs &) { return PyValue(); }
 
+/// What tutorials give as `device=`.
+static Result torchDevice(Evaluator &, const CallArgs &) { return PyValue::string("cuda"); }
+
 static Result deviceCapability(Evaluator &evaluator, const CallArgs &) {
   return PyValue::tuple(
       {PyValue::integer(evaluator.capability / 10), PyValue::integer(evaluator.capability % 10)});
@@ -232,6 +235,7 @@ llvm::ArrayRef<BuiltinEntry> eval::hostBuiltins() {
       {"torch.utils._triton.has_triton_package", answer<true>},
       {"triton.runtime.driver.active.get_current_target", currentTarget},
       {"triton.runtime.driver.active.get_current_device", number<0>},
+      {"triton.runtime.driver.active.get_active_torch_device", torchDevice},
       {"triton.backends.backends.values", backendsOfTriton},
       {"triton.backends.nvidia.driver.is_active", answer<true>},
       {"tl.current_target", currentTarget},

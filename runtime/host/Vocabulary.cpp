@@ -31,9 +31,20 @@ static StringRef ownName(StringRef keyword, bool isView) {
   return eval::usualKeyword(keyword);
 }
 
+/// What makes tensors of a shape.
+static constexpr StringRef makers[] = {"empty", "zeros", "ones", "rand", "randn", "special"};
+
+/// `device="cuda"`: there is one device, that of the command.
+static void dropDevice(StringRef function, CallArgs &args) {
+  static constexpr StringRef others[] = {"full",    "tensor",   "arange",
+                                         "randint", "randperm", "empty_strided"};
+  if (llvm::is_contained(makers, function) || llvm::is_contained(others, function) ||
+      function.ends_with("_like"))
+    llvm::erase_if(args.keywords, [](const auto &keyword) { return keyword.first == "device"; });
+}
+
 /// `randn(4, 8)` is `randn((4, 8))`.
 static void gatherShape(StringRef function, CallArgs &args) {
-  static constexpr StringRef makers[] = {"empty", "zeros", "ones", "rand", "randn", "special"};
   auto isNumber = [](const PyValue &value) { return value.is(Kind::Int); };
   if (!llvm::is_contained(makers, function))
     return;
@@ -56,6 +67,7 @@ std::unique_ptr<eval::EvalError> host::useOwnNames(const FunctionEntry &entry, C
       return fail(formatted("`{}` is another name of `{}`: give one of them", keyword, own));
     keyword = own.str();
   }
+  dropDevice(entry.name, args);
   gatherShape(entry.name, args);
   return eval::useUsualForms(entry.name, args);
 }
