@@ -55,9 +55,11 @@ static llvm::Error addRange(StringRef argument, StringRef text,
   };
   StringRef rest = text.trim();
   auto wrong = [&] {
+    std::string several =
+        formatted("; for several, give `--argument {}=...` several times", argument);
     return invalidArgument(formatted("argument `{}`: `{}` is none of *TYPE, *TYPE:16, i32, i32:16, "
-                                     "LEAST..MOST, LEAST..MOST:STEP, a type, none or a value",
-                                     argument, text));
+                                     "LEAST..MOST, LEAST..MOST:STEP, a type, none or a value{}",
+                                     argument, text, text.contains(',') ? several : ""));
   };
   if (parameter.flags & dispatch::Parameter::Constexpr) {
     for (StringRef part : llvm::split(rest, ',')) {

@@ -45,7 +45,11 @@ std::vector<const ast::FunctionDef *> tilec::listTypedKernels(const ast::Module 
   std::vector<const ast::FunctionDef *> kernels;
   for (const ast::StmtPtr &statement : module.body) {
     auto *function = llvm::dyn_cast<ast::FunctionDef>(statement.get());
-    if (function && isJitted(*function) && isTyped(*function))
+    if (!function)
+      continue;
+    // A name means what it is bound to last.
+    llvm::erase_if(kernels, [&](auto *kernel) { return kernel->name == function->name; });
+    if (isJitted(*function) && isTyped(*function))
       kernels.push_back(function);
   }
   return kernels;
