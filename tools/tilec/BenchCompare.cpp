@@ -47,9 +47,10 @@ static Change changeOf(const Measurement &before, const Measurement &after, cons
   return change;
 }
 
-/// Whether only one time is known of it, so that nothing is of how it differs by chance.
+/// Whether only one number is known of it, so that nothing is of how it differs by chance.
 static bool isMeasuredOnce(const Measurement &m) {
-  return m.repeats == 1 || (m.repeats == 0 && m.low && m.high && *m.low == *m.high);
+  bool hasBounds = m.low && m.high && *m.low != *m.high;
+  return m.repeats == 1 || (m.repeats == 0 && !hasBounds);
 }
 
 static std::string verdictOf(const Change &change) {
@@ -87,11 +88,14 @@ bool tilec::compareBenches(const BenchResults &before, const BenchResults &after
       ++compared;
       faster += change.isFaster();
       slower += change.isSlower();
-      once += isMeasuredOnce(old->measured) || isMeasuredOnce(point.measured);
+      bool isOnce = isMeasuredOnce(old->measured) || isMeasuredOnce(point.measured);
+      once += isOnce;
       logarithms += std::log(change.speedup);
       table.add({title, formatted("{:.4g} {}", change.before, metric->unit),
                  formatted("{:.4g} {}", change.after, metric->unit),
-                 formatted("{:.1f}%", 100 * change.noise / std::max(change.before, 1e-300)),
+                 isOnce
+                     ? "not known"
+                     : formatted("{:.1f}%", 100 * change.noise / std::max(change.before, 1e-300)),
                  verdictOf(change)});
     }
   }

@@ -272,7 +272,7 @@ static void printBench(const FunctionResult &result, raw_ostream &os) {
   }
   TextTable table(header);
   for (const CaseResult &c : result.cases) {
-    if (c.status != Status::Passed)
+    if (c.measurements.empty()) // of a case that failed, what was measured before it did
       continue;
     std::vector<std::string> row = {c.parameters};
     for (const Column &column : columns) {
