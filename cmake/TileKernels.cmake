@@ -12,6 +12,11 @@ function(tile_add_kernels target file)
     message(FATAL_ERROR "tile_add_kernels: `${ARG_UNPARSED_ARGUMENTS}` belongs to none of NAME, "
                         "KERNELS, TARGETS, ARGUMENTS, CONSTEXPRS, TUNING_FILE, TUNING and OPTIONS")
   endif()
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  if(NOT "C" IN_LIST languages)
+    message(FATAL_ERROR "tile_add_kernels: kernels are built as C sources, and this project has no C: "
+                        "write `project(NAME C CXX)` or `enable_language(C)`")
+  endif()
   get_filename_component(source "${file}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
   if(NOT ARG_NAME)
     get_filename_component(ARG_NAME "${source}" NAME_WE)

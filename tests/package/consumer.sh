@@ -8,6 +8,16 @@ trap 'rm -rf "$work"' EXIT
 cmake -S "$here/consumer" -B "$work" -DCMAKE_PREFIX_PATH="$tree" -DKERNELS="$tree/share/tile/kernels" \
   -DCMAKE_C_COMPILER="${CC:-clang-22}" -DCMAKE_CXX_COMPILER="${CXX:-clang++-22}" >"$work/log" || { cat "$work/log"; exit 1; }
 cmake --build "$work" >"$work/log" || { cat "$work/log"; exit 1; }
+# Without C nothing would compile the sources that kernels become.
+mkdir "$work/cxx"
+printf '%s\n' 'cmake_minimum_required(VERSION 3.20)' 'project(consumer CXX)' 'find_package(Tile REQUIRED)' \
+  "add_executable(consumer '$here/consumer/main.cpp')" 'tile_add_kernels(consumer tuned.tile)' |
+  tr "'" '"' >"$work/cxx/CMakeLists.txt"
+if cmake -S "$work/cxx" -B "$work/cxx/build" -DCMAKE_PREFIX_PATH="$tree" \
+   -DCMAKE_CXX_COMPILER="${CXX:-clang++-22}" >"$work/log" 2>&1 ||
+   ! grep -q 'kernels are built as C sources' "$work/log"; then
+  cat "$work/log"; echo "kernels without C are not refused"; exit 1
+fi
 # The same with pkg-config and no CMake.
 flags=$(PKG_CONFIG_PATH=$(dirname "$(find "$tree"/lib* -name tile.pc)") pkg-config --cflags --libs tile)
 eval "${CXX:-clang++-22} -std=c++17 '$here/consumer/main.cpp' $flags -o '$work/consumer-pkg'"
