@@ -3,6 +3,7 @@
 #include "text/Format.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Casting.h"
 
@@ -42,14 +43,14 @@ static bool isTyped(const ast::FunctionDef &function) {
 }
 
 std::vector<const ast::FunctionDef *> tilec::listTypedKernels(const ast::Module &module) {
+  llvm::StringMap<const ast::FunctionDef *> last; // a name means what it is bound to last
+  for (const ast::StmtPtr &statement : module.body)
+    if (auto *function = llvm::dyn_cast<ast::FunctionDef>(statement.get()))
+      last[function->name] = function;
   std::vector<const ast::FunctionDef *> kernels;
   for (const ast::StmtPtr &statement : module.body) {
     auto *function = llvm::dyn_cast<ast::FunctionDef>(statement.get());
-    if (!function)
-      continue;
-    // A name means what it is bound to last.
-    llvm::erase_if(kernels, [&](auto *kernel) { return kernel->name == function->name; });
-    if (isJitted(*function) && isTyped(*function))
+    if (function && last[function->name] == function && isJitted(*function) && isTyped(*function))
       kernels.push_back(function);
   }
   return kernels;
