@@ -104,6 +104,18 @@ LinearLayout tile::layout::sliceAxis(const LinearLayout &l, unsigned axis) {
   return LinearLayout::fromRows(l.ins(), outsOf(shape), rows).removeZeroBases(Dim::reg());
 }
 
+LinearLayout tile::layout::withoutCopiesOfWarps(const LinearLayout &l) {
+  SmallVector<uint64_t, 16> registers(l.rows(Dim::reg())), threads(l.rows(Dim::lane()));
+  for (uint64_t row : l.rows(Dim::warp()))
+    threads.push_back(row || registers.empty() ? row : registers.pop_back_val());
+  SmallVector<DimValue, 3> ins(l.ins());
+  for (auto &[in, size] : ins)
+    if (in == Dim::reg())
+      size = 1 << registers.size();
+  registers.append(threads);
+  return LinearLayout::fromRows(ins, outsOf(shapeOf(l)), registers);
+}
+
 LinearLayout tile::layout::expandDims(const LinearLayout &l, unsigned axis) {
   SmallVector<int64_t, 4> shape = shapeOf(l);
   shape.insert(shape.begin() + axis, 1);

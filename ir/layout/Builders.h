@@ -36,6 +36,9 @@ LinearLayout defaultLayout(Shape shape, unsigned numWarps);
 /// The layout without dimension `axis`: who holds the result of a reduction
 /// when every thread that held a part of it gets the whole.
 LinearLayout sliceAxis(const LinearLayout &l, unsigned axis);
+/// `l`, but where warps have the same registers each has other ones of them, and fewer: as far as
+/// there are registers.
+LinearLayout withoutCopiesOfWarps(const LinearLayout &l);
 /// A dimension of size one inserted at `axis`.
 LinearLayout expandDims(const LinearLayout &l, unsigned axis);
 /// The layout for `operandShape` (some dimensions of l shrunk to one) from

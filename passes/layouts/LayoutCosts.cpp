@@ -43,12 +43,16 @@ void LayoutInference::inferScan(ScanOp op) {
 
 /// Where the results of a reduction live. If warps share the axis, they come from shared memory,
 /// and can come to any thread; then those that are only stored do not come to all threads that
-/// had a part of them, each of which would read what every warp left.
+/// had a part of them, each of which would read what every warp left. Nor do sums of products in
+/// batches: what they become is given to all, if all need it.
 LinearLayout LayoutInference::layoutOfResults(ReduceOp op, const LinearLayout &layout) {
   unsigned axis = op.getAxis();
   LinearLayout slice = layout::sliceAxis(layout, axis);
-  if (!lowering::axisBits(layout, Dim::warp(), axis) ||
-      !llvm::all_of(op->getResults(), [](Value v) { return v.use_empty() || isOnlyStored(v); }))
+  if (!lowering::axisBits(layout, Dim::warp(), axis))
+    return slice;
+  if (axis == 0 && layout.outs().size() == 3 && accumulators.contains(get(layout)))
+    slice = layout::withoutCopiesOfWarps(slice);
+  if (!llvm::all_of(op->getResults(), [](Value v) { return v.use_empty() || isOnlyStored(v); }))
     return slice;
   for (Value result : op->getResults())
     if (cta::LayoutAttr wanted = wantedByUsers(result, /*accesses=*/true))

@@ -121,6 +121,9 @@ Value PartialReduction::repeat(OpBuilder &b, Value result) const {
   shape[axis()] = 1;
   auto row = cta::withLayout(RankedTensorType::get(shape, type.getElementType()),
                              layout::broadcastOperand(cta::getLayout(parts), shape));
+  // Sums of what warps multiply in parts do not live where the parts do.
+  if (RankedTensorType there = without(row, axis()); result.getType() != there)
+    result = cta::ConvertLayoutOp::create(b, op.getLoc(), there, result);
   result = ExpandDimsOp::create(b, op.getLoc(), row, result, axis());
   return BroadcastOp::create(b, op.getLoc(), parts, result);
 }

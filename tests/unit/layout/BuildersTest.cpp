@@ -131,6 +131,19 @@ TEST_F(ShapeOps, SliceDropsACoordinate) {
   }
 }
 
+TEST(WithoutCopiesOfWarps, SharesRegistersOut) {
+  // Of what four warps had a part of each, all have all once it is added up.
+  LinearLayout all = sliceAxis(blocked({4, 8}, {1, 8}, {1, 1}, {4, 1}, {1, 0}), 0);
+  EXPECT_EQ(all.str(), "{register = [[1], [2], [4]], lane = [], warp = [[0], [0]]}");
+  LinearLayout shared = withoutCopiesOfWarps(all);
+  EXPECT_EQ(shared.str(), "{register = [[1]], lane = [], warp = [[4], [2]]}");
+  EXPECT_EQ(withoutCopiesOfWarps(shared), shared);
+}
+TEST(WithoutCopiesOfWarps, LeavesCopiesWhereRegistersDoNotReach) {
+  LinearLayout all = blocked({2}, {2}, {1}, {4}, {0});
+  EXPECT_EQ(withoutCopiesOfWarps(all).str(), "{register = [], lane = [], warp = [[1], [0]]}");
+}
+
 TEST_F(ShapeOps, BroadcastOperandReadsWithinTheThread) {
   for (int i = 0; i < 1000; ++i) {
     LinearLayout l = next(2);
