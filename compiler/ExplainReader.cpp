@@ -6,6 +6,7 @@
 #include "ir/layout/WarpgroupLayouts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/facts/ProductForms.h"
 #include "passes/facts/Registers.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/memory/Scratch.h"
@@ -273,16 +274,6 @@ void Reader::visitCombine(Operation *op) {
 //===----------------------------------------------------------------------===//
 // Arithmetic
 //===----------------------------------------------------------------------===//
-
-static Arithmetic arithmeticOf(Type operand) {
-  if (operand.isF64())
-    return Arithmetic::Fp64Dot;
-  if (isa<IntegerType>(operand))
-    return Arithmetic::Int8;
-  if (operand.isF32())
-    return Arithmetic::Tf32;
-  return operand.getIntOrFloatBitWidth() == 8 ? Arithmetic::Fp8 : Arithmetic::Fp16;
-}
 
 void Reader::visitDot(DotOp op) {
   auto dot = at<Explanation::Dot>(op);

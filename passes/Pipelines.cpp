@@ -78,6 +78,8 @@ static void addBlockSteps(OpPassManager &pm) {
 
 void tile::buildCtaSteps(OpPassManager &pm) {
   addBlockSteps(pm);
+  // Before layouts, for which a part is a batch; behind all that reads products' operands.
+  pm.addPass(createShareInnerPass());
   pm.addPass(createAssignLayoutsPass());
   // Rematerialised index arithmetic repeats itself: merge it before lowering.
   pm.addPass(createCSEPass());

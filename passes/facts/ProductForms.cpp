@@ -10,6 +10,16 @@ using namespace tile;
 /// Of rows of the left operand: what one instruction multiplies.
 static constexpr int64_t kLeastDepthBytes = 32;
 
+Arithmetic tile::arithmeticOf(Type operand) {
+  if (operand.isF64())
+    return Arithmetic::Fp64Dot;
+  if (isa<IntegerType>(operand))
+    return Arithmetic::Int8;
+  if (operand.isF32())
+    return Arithmetic::Tf32;
+  return operand.getIntOrFloatBitWidth() == 8 ? Arithmetic::Fp8 : Arithmetic::Fp16;
+}
+
 /// Why warpgroups do not multiply m x k by k x n in these types; nothing if they do.
 static std::optional<Reason> obstacle(DotOp dot, int64_t m, int64_t n, int64_t warps) {
   RankedTensorType a = dot.getA().getType(), acc = dot.getType();

@@ -4,8 +4,12 @@
 
 #include "ir/TileDialect.h"
 #include "passes/facts/Refusals.h"
+#include "target/Devices.h"
 
 namespace tile {
+
+/// What matrix instructions do with operands of this type.
+Arithmetic arithmeticOf(mlir::Type operand);
 
 /// How warpgroup matrix instructions compute a product, if they can on the
 /// module's target and with its warps: as it is, or (few rows) transposed.

@@ -12,6 +12,7 @@ using namespace tile;
 #define TILE "tile-warpgroup-dots", ""
 #define ROWS "tile-pipeline-loads", ""
 #define COPY "tile-pipeline-loads", "not copied by cp.async"
+#define PARTS "tile-share-inner", "all warps multiply all of the inner dimension"
 #define SHARE "tile-share-rings", "its programs do not share a thread block"
 #define CLUSTER "tile-cluster-programs", "its programs share no copies"
 /// In the order of `Reason`.
@@ -66,6 +67,9 @@ static constexpr Refusal refusals[] = {
     {"tile-split-columns",
      "products wait for their results to be added up: there is room for no two",
      "not all that they read and that comes of them can be cut into parts of columns", "split"},
+    {PARTS, "an operand is what another product gave, whole rows of which a warp has", "in parts"},
+    {PARTS, "a warp's part would be less than one instruction multiplies", "in parts"},
+    {PARTS, "adding up the parts would take longer than they save", "in parts"},
     {PREFETCH, "where a later program's row lies cannot be computed", "prefetched"},
     {PREFETCH, "rows are short", "prefetched"},
     {TILE, "it is not a two-dimensional block", "copied"},

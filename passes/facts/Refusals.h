@@ -62,9 +62,13 @@ enum class Reason {
   // Loops (tile-count-loops, tile-pipeline-loads)
   WhileNotCounted,
   PipelineNeedsMemory,
-  // Products in parts (tile-split-columns)
+  // Stores of products in parts (tile-split-columns)
   ColumnsUsedOtherwise,
   SumsUsedOtherwise,
+  // Products in parts (tile-share-inner)
+  PartsOfProduct,
+  PartsShort,
+  PartsDear,
   // Rows of later programs (tile-prefetch-programs)
   PrefetchUnknownRows,
   PrefetchShortRows,

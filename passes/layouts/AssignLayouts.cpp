@@ -56,9 +56,10 @@ private:
   void rewriteControlFlow(Operation *op);
   void passTo(Operation *terminator, unsigned firstOperand, ValueRange targets);
 
-  /// `isNarrow`: of what is widened behind it; another name for that is none of its own.
-  Value demand(Value value, cta::LayoutAttr layout, bool isNarrow = false);
-  Value computeAgain(Operation *op, cta::LayoutAttr layout, bool isNarrow);
+  /// `byName`: of what is widened behind it, or taken apart; another name for that is none of its
+  /// own.
+  Value demand(Value value, cta::LayoutAttr layout, bool byName = false);
+  Value computeAgain(Operation *op, cta::LayoutAttr layout, bool byName);
   void demandOperand(OpOperand &operand, cta::LayoutAttr layout) {
     operand.set(demand(operand.get(), layout));
   }
@@ -68,6 +69,16 @@ private:
   }
   static RankedTensorType typeIn(RankedTensorType type, cta::LayoutAttr layout) {
     return RankedTensorType::get(type.getShape(), type.getElementType(), layout);
+  }
+  /// Another name for a block of fewer dimensions: copies, which products read in parts, are of the
+  /// block as it was loaded.
+  static bool isTakenApart(Value value) {
+    int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
+    Operation *op = value.getDefiningOp();
+    for (; op && isa<TransOp, ReshapeOp>(op); op = op->getOperand(0).getDefiningOp())
+      if (cast<RankedTensorType>(op->getOperand(0).getType()).getRank() < rank)
+        return true;
+    return false;
   }
   static bool isBlock(Value value) { return isa<RankedTensorType>(value.getType()); }
 
@@ -80,7 +91,7 @@ private:
 } // namespace
 
 /// `value` in `layout`.
-Value LayoutRewriter::demand(Value value, cta::LayoutAttr layout, bool isNarrow) {
+Value LayoutRewriter::demand(Value value, cta::LayoutAttr layout, bool byName) {
   Operation *def = value.getDefiningOp();
   bool isDeferred = def && layouts.isDeferred(def);
   if (!isDeferred && layouts.natural(value) == layout)
@@ -90,8 +101,8 @@ Value LayoutRewriter::demand(Value value, cta::LayoutAttr layout, bool isNarrow)
     return found;
   Value result;
   if (isDeferred || isWideningRenamed(def) ||
-      (isNarrow && isa_and_nonnull<TransOp, ReshapeOp>(def))) {
-    result = computeAgain(def, layout, isNarrow);
+      (byName && isa_and_nonnull<TransOp, ReshapeOp>(def))) {
+    result = computeAgain(def, layout, byName);
     ++valuesRecomputed;
   } else {
     ++conversionsMade;
@@ -105,7 +116,7 @@ Value LayoutRewriter::demand(Value value, cta::LayoutAttr layout, bool isNarrow)
 }
 
 /// A copy of a deferred operation, in its place, that gives `layout`.
-Value LayoutRewriter::computeAgain(Operation *op, cta::LayoutAttr layout, bool isNarrow) {
+Value LayoutRewriter::computeAgain(Operation *op, cta::LayoutAttr layout, bool byName) {
   RankedTensorType type = typeIn(cast<RankedTensorType>(op->getResult(0).getType()), layout);
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     builder.setInsertionPoint(op);
@@ -113,11 +124,11 @@ Value LayoutRewriter::computeAgain(Operation *op, cta::LayoutAttr layout, bool i
     return arith::ConstantOp::create(builder, op->getLoc(), type, value);
   }
   SmallVector<Value, 3> operands;
-  isNarrow |= isWideningRenamed(op);
+  byName |= isWideningRenamed(op);
   for (Value operand : op->getOperands()) {
     if (isBlock(operand)) {
       auto from = cta::LayoutAttr::get(op->getContext(), operandLayoutFor(op, layout.getLayout()));
-      operand = demand(operand, from, isNarrow);
+      operand = demand(operand, from, byName);
     }
     operands.push_back(operand);
   }
@@ -135,9 +146,11 @@ void LayoutRewriter::rewrite(Operation *op) {
   }
   if (isa<scf::SCFDialect>(op->getDialect()))
     return rewriteControlFlow(op);
+  bool isProduct = isa<DotOp>(op);
   for (OpOperand &operand : op->getOpOperands())
     if (isBlock(operand.get()))
-      demandOperand(operand, layouts.layoutOfOperand(operand));
+      operand.set(demand(operand.get(), layouts.layoutOfOperand(operand),
+                         isProduct && isTakenApart(operand.get())));
   if (cta::LayoutAttr layout = layouts.operandLayout(op))
     chooseVector(op, layout);
   if (auto stage = dyn_cast<cta::StageOp>(op)) {

@@ -6,6 +6,7 @@
 #include "passes/facts/ProductForms.h"
 #include "passes/facts/Reach.h"
 #include "passes/memory/Scratch.h"
+#include "target/Devices.h"
 
 using namespace mlir;
 using namespace tile;
@@ -45,6 +46,16 @@ std::optional<MatrixInstruction> tile::chooseInstruction(DotOp op, const Target 
   while (chosen.k > least && depth <= chosen.k / 2)
     chosen.k /= 2;
   return chosen;
+}
+
+double tile::cyclesOfInstruction(DotOp op, const Target &target) {
+  MatrixInstruction instruction = *chooseInstruction(op, target);
+  const DeviceModel &device = deviceLike(target.capability);
+  double peak = device.peak(arithmeticOf(op.getA().getType().getElementType()));
+  if (peak == 0) // no faster than multiply-adds
+    peak = device.peak(Arithmetic::Fp64);
+  double operations = 2.0 * instruction.m * instruction.n * instruction.k;
+  return operations * device.multiprocessors * device.gigahertz * 1e9 / peak;
 }
 
 int32_t MatrixInstruction::placeOf(int32_t k) const {
@@ -213,8 +224,8 @@ static bool feedsProduct(Value value, unsigned depth = 0) {
                                                   feedsProduct(user->getResult(0), depth + 1);
                                          });
 }
-/// True if the value is another product's result in that sense.
-static bool comesFromProduct(Value value, unsigned depth = 0) {
+
+bool tile::comesFromProduct(Value value, unsigned depth) {
   Operation *def = value.getDefiningOp();
   if (isa_and_nonnull<DotOp>(def))
     return true;
@@ -342,6 +353,18 @@ DotLayouts tile::chooseDotLayouts(DotOp op, unsigned numWarps, OperandWork work)
   bool keepRows = feedsProduct(op.getResult()) || comesFromProduct(op.getA());
   LinearLayout acc = matrixAccumulator(*instruction, shape, numWarps, keepRows, work);
   return *matrixDotLayouts(*instruction, acc, depth);
+}
+
+std::optional<DotLayouts> tile::layoutsOfParts(DotOp op, unsigned parts, unsigned numWarps) {
+  auto instruction = chooseInstruction(op, targetOf(op));
+  RankedTensorType type = op.getType();
+  int64_t depth = op.getA().getType().getShape().back() / parts;
+  if (!instruction || type.getRank() != 2 || depth < int64_t(instruction->k))
+    return std::nullopt;
+  SmallVector<int64_t, 3> shape{int64_t(parts), type.getDimSize(0), type.getDimSize(1)};
+  LinearLayout acc =
+      matrixAccumulator(*instruction, shape, numWarps, /*keepRows=*/false, /*work=*/{});
+  return matrixDotLayouts(*instruction, acc, depth);
 }
 
 std::optional<DotLayouts> tile::dotLayoutsFor(DotOp op, const LinearLayout &acc, unsigned run) {

@@ -39,6 +39,10 @@ enum DotOperand : unsigned { kDotA, kDotB, kDotAcc };
 /// these types (then threads multiply and add for themselves).
 std::optional<MatrixInstruction> chooseInstruction(DotOp op, const Target &target);
 
+/// Cycles of a multiprocessor for that instruction of one warp, which all its tensor cores share,
+/// at the peak of the chip's data sheet.
+double cyclesOfInstruction(DotOp op, const Target &target);
+
 /// Who holds which element of the instruction's operand: register, lane ->
 /// dim0, dim1.
 layout::LinearLayout fragment(const MatrixInstruction &instruction, DotOperand operand);
@@ -82,6 +86,13 @@ DotLayouts chooseDotLayouts(DotOp op, unsigned numWarps, OperandWork work = {});
 /// instruction of the op, with runs if these are asked for, can work there.
 std::optional<DotLayouts> dotLayoutsFor(DotOp op, const layout::LinearLayout &acc,
                                         unsigned run = 0);
+
+/// The layouts of a product of two dimensions whose inner one is shared out to `parts` batches,
+/// each of which some warps multiply; nothing if a part is less than an instruction multiplies.
+std::optional<DotLayouts> layoutsOfParts(DotOp op, unsigned parts, unsigned numWarps);
+
+/// True if the value is another product's result, perhaps changed element by element.
+bool comesFromProduct(mlir::Value value, unsigned depth = 0);
 
 /// Operands for a matrix instruction that works on `acc`, if it can.
 std::optional<DotLayouts> matrixDotLayouts(const MatrixInstruction &instruction,

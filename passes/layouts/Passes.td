@@ -44,6 +44,31 @@ def AssignLayoutsPass : TilePass<"tile-assign-layouts", "::mlir::ModuleOp"> {
   ];
 }
 
+def ShareInnerPass : TilePass<"tile-share-inner", "::mlir::ModuleOp"> {
+  let summary = "warps share the inner dimension of products";
+  let description = [{
+    - **Needs**: blocks of powers of two without layouts; products of warpgroups are made.
+    - **Guarantees**: where the result of a product by matrix instructions of warps has fewer tiles
+      than there are warps, or a thread has no registers for what it would hold, the product is
+      one of batches: parts of the inner dimension, each of which some warps multiply, and a
+      sum over them, if that takes fewer cycles. Where a loop only adds up products, so do the
+      parts, and the sum stands behind the loop.
+    - **Never**: multiplies anything else than before; adds up numbers of fewer than 32 bits anew;
+      touches products of what other products gave, of which warps have whole rows.
+
+    ```
+      for k: %s = tile.dot %a, %b, %s0     =>   for k: %x = trans (reshape %a); %y = reshape %b
+        : tensor<16x256xf16> *                    %p = tile.dot %x, %y, %p0
+          tensor<256x16xf16>                        : tensor<4x16x64xf16> * tensor<4x64x16xf16>
+                                                %s = tile.reduce %p {axis = 0}
+    ```
+    A turn costs the matrix instructions of all warps, at the peak of the chip; a wavefront for
+    each word of the operands that a warp reads, and for each that a thread has no register for;
+    and adding up the parts through shared memory, as often as results are needed.
+  }];
+  let counts = [Count<"productsShared", "products whose inner dimension warps share">];
+}
+
 def OrderOperandsPass : TilePass<"tile-order-operands", "::mlir::ModuleOp"> {
   let summary = "count widened operands of products in the order in which they lie in memory";
   let description = [{
