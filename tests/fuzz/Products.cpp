@@ -320,6 +320,8 @@ Kernel ProductGenerator::run() {
     columns = rows == 32 ? 64 : 32;
   if (bitsOf(element) == 8 && rows == 16)
     rows = 64;
+  if (rows == 16 && c.chance(40)) // few results, of long rows
+    columns = oneOf({128, 256});
   turns = int(2 + c.below(3));
   body = "    i = tl.arange(0, " + text(rows) + ")\n    j = tl.arange(0, " + text(columns) + ")\n";
   Statement count, limit;
