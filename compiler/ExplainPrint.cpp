@@ -309,6 +309,14 @@ static void printWork(const Explanation &e, raw_ostream &os) {
   os << "  limited by " << e.limit << '\n';
 }
 
+/// With why it has no instruction of warpgroups, where the target has such, or else of warps.
+template <bool hasWgmma> static void printDot(const Explanation::Dot &dot, raw_ostream &os) {
+  os << "         product " << dot.shape << ": " << dot.instruction << ", left operand in "
+     << dot.left << ", right in " << dot.right << '\n';
+  if (!dot.reason.empty())
+    os << "         not " << (hasWgmma ? "wgmma: " : "mma: ") << dot.reason << '\n';
+}
+
 void Explanation::print(raw_ostream &os, const frontend::SourceFile &file) const {
   printSummary(*this, os);
   // By line: what a line does in one place.
@@ -322,14 +330,9 @@ void Explanation::print(raw_ostream &os, const frontend::SourceFile &file) const
   };
   for (const Access &a : accesses)
     add(a.line, a, printAccess);
+  bool hasWgmma = targetNamed(metadata.target).has(Feature::Wgmma);
   for (const Dot &d : dots)
-    add(
-        d.line, d, +[](const Dot &dot, raw_ostream &out) {
-          out << "         product " << dot.shape << ": " << dot.instruction << ", left operand in "
-              << dot.left << ", right in " << dot.right << '\n';
-          if (!dot.reason.empty())
-            out << "         not wgmma: " << dot.reason << '\n';
-        });
+    add(d.line, d, hasWgmma ? printDot<true> : printDot<false>);
   for (const Exchange &x : exchanges)
     add(x.line, x, printExchange);
   for (auto &[line, texts] : byLine) {

@@ -292,10 +292,12 @@ void Reader::visitDot(DotOp op) {
     dot.instruction =
         formatted("mma.m{}n{}k{}.{}", instruction->m, instruction->n, instruction->k, types);
   } else {
+    bool isExact = a.getElementType().isF32() && op.getInputPrecision() == InputPrecision::ieee;
     dot.instruction = "fma." + types;
     kind = a.getElementType().isF64() ? Arithmetic::Fp64 : Arithmetic::Fp32;
     if (dot.reason.empty())
       dot.reason = instruction ? "its layout is not that of the matrix instruction"
+                   : isExact   ? refusalOf(Reason::ProductExact).why.str()
                                : "this target has no matrix instruction for these types";
   }
   work().operations[unsigned(kind)] += dot.operations;

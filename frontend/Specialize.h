@@ -54,7 +54,7 @@ private:
 };
 
 /// Returns null after reporting errors. On success the module carries
-/// `tile.num_warps`, `tile.num_stages`, `tile.target`; the function's
+/// `tile.target` and `tile.kernel`; the function's
 /// arguments carry `tile.sig_index`, `tile.sig_path`, `tile.source_type` and,
 /// where promised, `tile.divisibility`. Locations are `file:line:col`, with
 /// call-site locations through expanded calls. `dependencies`, if given, gets the

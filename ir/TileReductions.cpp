@@ -1,4 +1,5 @@
 //===- TileReductions.cpp - reductions and scans ------------------------===//
+#include "ir/Combiners.h"
 #include "ir/Products.h"
 #include "ir/TileDialect.h"
 #include "ir/TypeRules.h"
@@ -22,6 +23,23 @@ static LogicalResult verifyCombine(Operation *op, ValueRange srcs, Region &combi
   if (!yield || yield.getOperandTypes() != TypeRange(scalars)) // combine_c4
     return op->emitOpError("combiner must end in a `tile.yield` of ") << scalars;
   return success();
+}
+
+Operation *tile::soleCombiner(Block &combiner) {
+  if (combiner.getNumArguments() != 2 || !llvm::hasSingleElement(combiner.without_terminator()))
+    return nullptr;
+  Operation &op = combiner.front();
+  if (op.getNumOperands() != 2 || op.getNumResults() != 1 ||
+      combiner.getTerminator()->getOperand(0) != op.getResult(0))
+    return nullptr;
+  Value left = combiner.getArgument(0), right = combiner.getArgument(1);
+  bool inOrder = op.getOperand(0) == left && op.getOperand(1) == right;
+  bool exchanged = op.getOperand(0) == right && op.getOperand(1) == left;
+  return inOrder || (exchanged && op.hasTrait<OpTrait::IsCommutative>()) ? &op : nullptr;
+}
+
+bool tile::isSum(Block &combiner) {
+  return isa_and_nonnull<arith::AddFOp, arith::AddIOp>(soleCombiner(combiner));
 }
 
 LogicalResult ReduceOp::verifyRegions() { return verifyCombine(*this, getSrcs(), getCombine()); }

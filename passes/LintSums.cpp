@@ -6,6 +6,7 @@
 // is certain is said.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Combiners.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/OperationSupport.h"
@@ -190,14 +191,6 @@ Lanes PaddedLanes::of(Value value, unsigned depth) {
   return known[value] = lanes;
 }
 
-/// Whether a reduction adds, and nothing else.
-static bool isSum(ReduceOp op) {
-  Block &combine = op.getCombineBlock();
-  Operation *first = &combine.front();
-  return op.getSrcs().size() == 1 && combine.getOperations().size() == 2 &&
-         isa<arith::AddFOp, arith::AddIOp>(first);
-}
-
 /// The masks of loads that a value comes from.
 static void collectMasks(Value value, llvm::SetVector<Value> &masks,
                          llvm::SmallPtrSetImpl<Operation *> &seen) {
@@ -214,7 +207,7 @@ static void collectMasks(Value value, llvm::SetVector<Value> &masks,
 }
 
 void Linter::checkSum(ReduceOp sum) {
-  if (!isSum(sum))
+  if (!isSum(sum.getCombineBlock()))
     return;
   Value summed = sum.getSrcs().front();
   llvm::SetVector<Value> masks;

@@ -98,7 +98,7 @@ static Alternative makeAlternative(const TuningCall &call, TensorProgram &whole,
   out.program = form.program;
   std::vector<TensorPlace> places = rehearsal.places();
   places.resize(form.program->buffers.size());
-  for (unsigned i = number; i <= number + (cut.parts > 1); ++i) {
+  for (unsigned i = number; i < number + whole.kernelsIn(number, cut.parts); ++i) {
     auto launch = form.launch(i, rehearsal.sizes(), places, call.target);
     if (!launch) {
       out.failure = llvm::toString(launch.takeError());

@@ -104,6 +104,20 @@ static void cutIntoChunks(Cut &cut, const KernelShape &shape, const Traits &trai
   cut.together = isOnce ? tuning.programsOfChunks : 0;
 }
 
+/// Whether neighbours in memory are different rows.
+static bool areRowsBeside(const Traits &traits, int64_t rows) {
+  return traits.alongRows && !traits.alongColumns && rows > 1;
+}
+
+/// Such rows: a warp takes 32 of them at least.
+static void cutRowsBeside(Cut &cut, int64_t rows, int64_t columns, const Tuning &tuning) {
+  cut.block = std::max(powerOfTwo(columns), kLeastBlock);
+  cut.rows = std::min(powerOfTwo(rows), tuning.rowsBesideEachOther);
+  int64_t fits = std::max(tuning.elementsBesideEachOther / cut.rows, kLeastBlock);
+  cut.loop = cut.block > fits;
+  cut.block = std::min(cut.block, fits);
+}
+
 /// A whole row in registers if it fits.
 static void cutReduction(Cut &cut, const KernelShape &shape, const Traits &traits, int64_t rows,
                          int64_t columns, const Target &target) {
@@ -111,14 +125,8 @@ static void cutReduction(Cut &cut, const KernelShape &shape, const Traits &trait
   cut.block = std::max(powerOfTwo(columns), kLeastBlock);
   cut.oneBlock = true;
   cut.warps = 4;
-  if (traits.alongRows && !traits.alongColumns && rows > 1) {
-    // Neighbours in memory are different rows: a warp takes 32 of them at least.
-    cut.rows = std::min(powerOfTwo(rows), tuning.rowsBesideEachOther);
-    int64_t fits = std::max(tuning.elementsBesideEachOther / cut.rows, kLeastBlock);
-    cut.loop = cut.block > fits;
-    cut.block = std::min(cut.block, fits);
-    return;
-  }
+  if (areRowsBeside(traits, rows))
+    return cutRowsBeside(cut, rows, columns, tuning);
   if (cut.block > mostInRegisters(traits, target))
     return cutIntoChunks(cut, shape, traits, tuning);
   if (cut.block * traits.widest <= tuning.sharedRowsBytes) {
@@ -311,6 +319,24 @@ Cut tile::chooseCut(const KernelShape &shape, const Extents &extents, const Targ
     cutParts(cut, traitsOf(shape), extents.rows, extents.columns, tuningOf(target));
   else
     cutPointwise(cut, traitsOf(shape), extents.rows, extents.columns, tuningOf(target));
+  finishCut(cut, shape, extents, target);
+  return cut;
+}
+
+Cut tile::cutStep(const KernelShape &shape, const Extents &extents, const Target &target,
+                  const TensorKernel &kernel) {
+  Cut cut;
+  Traits traits = traitsOf(shape);
+  if (areRowsBeside(traits, extents.rows))
+    cutRowsBeside(cut, extents.rows, extents.columns, tuningOf(target));
+  else
+    cutIntoChunks(cut, shape, traits, tuningOf(target));
+  cut.share = Share::Step;
+  cut.loop = true;
+  cut.oneBlock = false;
+  cut.parts = kernel.parts;
+  cut.step = unsigned(kernel.step);
+  cut.alone = kernel.isAlone;
   finishCut(cut, shape, extents, target);
   return cut;
 }

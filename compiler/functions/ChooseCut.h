@@ -59,9 +59,15 @@ int64_t shareInner(const graph::KernelShape &shape, const Extents &extents, cons
 /// them up.
 graph::Cut cutShared(const graph::KernelShape &shape, const Extents &extents, const Target &target,
                      int64_t parts);
-/// Whether what so many parts leave to be summed is counted by 32 bits.
-bool sumsFit(int64_t parts, const Extents &extents);
+/// Whether what the kernel's parts leave to be summed is counted by 32 bits.
+bool sumsFit(const TensorKernel &kernel, const Extents &extents);
 graph::Cut cutSum(const Extents &extents, const Target &target, int64_t parts);
+
+/// How many programs are best to share each row of a kernel without a product; 1: they do not.
+int64_t shareRows(const graph::KernelShape &shape, const Extents &extents, const Target &target);
+/// The kernel that is a step of these.
+graph::Cut cutStep(const graph::KernelShape &shape, const Extents &extents, const Target &target,
+                   const TensorKernel &kernel);
 
 /// Whether so many programs are thread blocks for the whole chip even if two share each.
 bool fillsSharedBlocks(int64_t programs, const Target &target);

@@ -128,6 +128,7 @@ static StringRef kindOf(const TensorKernel &kernel) {
   return kernel.hand         ? "written by hand"
          : kernel.chains     ? "two products"
          : kernel.addsParts  ? "sum of parts"
+         : kernel.step >= 0  ? "rows shared by programs"
          : kernel.parts > 1  ? "parts of a matrix product"
          : kernel.multiplies ? "matrix product"
          : kernel.reduces    ? "rows reduced"

@@ -44,6 +44,10 @@ static void printKernel(llvm::raw_ostream &os, const TensorKernel &kernel,
     os << ", line " << kernel.line;
   if (kernel.addsParts)
     os << formatted(": what {} parts of a matrix product add up to\n", kernel.parts);
+  else if (kernel.step >= 0)
+    os << (kernel.isAlone
+               ? formatted(": what {} programs have found of each row\n", kernel.parts)
+               : formatted(": rows that are reduced, {} programs to each\n", kernel.parts));
   else if (kernel.parts > 1)
     os << formatted(": blocks of a matrix product, its inner dimension in {} parts\n",
                     kernel.parts);

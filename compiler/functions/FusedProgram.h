@@ -14,6 +14,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "passes/graph/GraphPasses.h"
+#include "passes/graph/RowSteps.h"
 
 namespace tile {
 
@@ -50,7 +51,8 @@ public:
   FusedProgram &wholeForSizes(const graph::Bindings &sizes, const Target &target) override;
   FusedProgram &withParts(llvm::ArrayRef<int64_t> parts) override;
   void chooseParts(graph::Bindings &sizes, const Target &target) const override;
-  unsigned mostKernels() const override { return kernels.size() + products.size(); }
+  unsigned kernelsIn(unsigned kernel, int64_t parts) const override;
+  unsigned mostKernels() const override;
   std::string tracedText() const override { return traced; }
   std::string groupedText() const override;
 
@@ -79,7 +81,10 @@ private:
   llvm::Expected<TensorLaunch> launchFor(const Asked &asked, unsigned kernel);
   llvm::Expected<TensorLaunch> launchHand(const Asked &asked, const TensorKernel &kernel);
   void shareInner(llvm::ArrayRef<int64_t> parts);
-  std::pair<TensorKernel, TensorKernel> sharedKernels(unsigned number, const TensorKernel &whole);
+  std::vector<TensorKernel> sharedKernels(unsigned number, const TensorKernel &whole);
+  std::vector<TensorKernel> stepsOf(const graph::KernelShape &shape, const TensorKernel &whole);
+  void describeStep(TensorKernel &kernel, graph::RowSteps &steps, const graph::KernelShape &shape,
+                    const TensorKernel &whole) const;
   void addShape(graph::ReshapeOp op);
   const graph::KernelShape &shapeFor(unsigned kernel, llvm::ArrayRef<TensorPlace> places,
                                      std::string &layout);
@@ -108,6 +113,7 @@ private:
   };
   std::vector<Origin> origins;                     ///< by kernel
   std::map<unsigned, graph::KernelShape> products; ///< kernels of one product, by kernel
+  std::map<unsigned, graph::KernelShape> rows;     ///< those whose rows programs can share
   /// Programs in which inner dimensions are shared, by the parts of each kernel.
   std::map<std::vector<int64_t>, std::unique_ptr<FusedProgram>> shared;
   std::vector<graph::KernelShape> inParts; ///< kernels that share their rows among programs

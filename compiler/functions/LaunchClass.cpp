@@ -99,6 +99,11 @@ LaunchClass Conditions::find(int64_t parts) {
   ofBlocks();
   if (shape.product)
     ofProduct(parts);
+  if (cut.share == graph::Share::Step) {
+    add(Kind::AtMost, Size(parts) * rows, INT32_MAX);
+    add(Kind::AtLeast, rows, 1);
+    add(Kind::AtLeast, columns, 1);
+  }
   ofNumbers();
   tensors::HandGrid along;
   if (shape.parts)
@@ -109,7 +114,7 @@ LaunchClass Conditions::find(int64_t parts) {
     along.factors.push_back({columns, cut.block});
   along.factors.push_back({batch, 1});
   found.grid.push_back(std::move(along));
-  if (cut.share == graph::Share::Parts)
+  if (cut.sharesGrid())
     found.grid.push_back({{{Size(parts), 1}}});
   llvm::erase_if(found.conditions, [](const SizeCondition &of) {
     std::optional<int64_t> known = of.size.constant();

@@ -66,6 +66,14 @@ static void addProducts(const KernelShape &shape, const Extents &extents, const 
     }
 }
 
+/// Of rows that so many programs share.
+static TensorKernel firstStep(int64_t parts) {
+  TensorKernel kernel;
+  kernel.parts = parts;
+  kernel.step = 0;
+  return kernel;
+}
+
 std::vector<TensorCut> tile::cutsBeside(const KernelShape &shape, const Extents &extents,
                                         const Target &target) {
   Cut cut = chooseCut(shape, extents, target);
@@ -78,6 +86,9 @@ std::vector<TensorCut> tile::cutsBeside(const KernelShape &shape, const Extents 
       all.front().parts = parts;
     }
     addProducts(shape, extents, target, all);
+  } else if (int64_t parts = shareRows(shape, extents, target); parts > 1) {
+    all.front() = cutOf(shape, cutStep(shape, extents, target, firstStep(parts)));
+    all.front().parts = parts;
   } else {
     addBlocks(shape, cut, all);
   }
@@ -133,11 +144,11 @@ std::string FusedProgram::textOfKernel(unsigned kernel) const {
 CutProgram tile::inCuts(TensorProgram &whole, llvm::ArrayRef<std::optional<TensorCut>> cuts) {
   std::vector<int64_t> parts;
   CutProgram out;
-  for (const std::optional<TensorCut> &cut : cuts) {
+  for (auto [i, cut] : llvm::enumerate(cuts)) {
     parts.push_back(cut ? cut->parts : 1);
     out.cuts.push_back(cut);
-    if (parts.back() > 1)
-      out.cuts.push_back(std::nullopt); // what adds them up
+    // What adds parts up, and further passes over rows.
+    out.cuts.resize(out.cuts.size() + whole.kernelsIn(i, parts.back()) - 1);
   }
   out.program = &whole.withParts(parts);
   return out;

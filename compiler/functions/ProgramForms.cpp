@@ -2,12 +2,14 @@
 //
 // Chains of products whose blocks do not fit a multiprocessor are fused apart, and where a product
 // has fewer blocks than the chip computes at once, programs share its inner dimension: two kernels
-// in the place of one. Each form is made when a launch first needs it.
+// in the place of one. So they do with long rows where there are few, a kernel for each pass. Each
+// form is made when a launch first needs it.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/functions/FusedProgram.h"
 #include "frontend/eval/DType.h"
 #include "passes/graph/Elements.h"
+#include "text/Format.h"
 
 using namespace mlir;
 using namespace tile;
@@ -41,7 +43,7 @@ FusedProgram &FusedProgram::wholeForSizes(const Bindings &sizes, const Target &t
 }
 
 //===----------------------------------------------------------------------===//
-// Products whose inner dimension programs share
+// What programs share: inner dimensions of products, and rows
 //===----------------------------------------------------------------------===//
 
 TensorProgram &FusedProgram::forSizes(const Bindings &sizes, const Target &target) {
@@ -50,6 +52,9 @@ TensorProgram &FusedProgram::forSizes(const Bindings &sizes, const Target &targe
   for (auto &[kernel, shape] : whole.products)
     if (std::optional<Extents> extents = extentsOf(shape, sizes))
       parts[kernel] = tile::shareInner(shape, *extents, target);
+  for (auto &[kernel, shape] : whole.rows)
+    if (std::optional<Extents> extents = extentsOf(shape, sizes))
+      parts[kernel] = tile::shareRows(shape, *extents, target);
   return whole.withParts(parts);
 }
 
@@ -75,22 +80,101 @@ void FusedProgram::shareInner(ArrayRef<int64_t> parts) {
   std::vector<TensorKernel> before = std::exchange(kernels, {});
   std::vector<Origin> beforeOrigins = std::exchange(origins, {});
   for (auto [i, kernel] : llvm::enumerate(before)) {
-    origins.push_back(beforeOrigins[i]);
-    if (parts[i] == 1) {
-      kernels.push_back(std::move(kernel));
-      continue;
+    std::vector<TensorKernel> made = {kernel};
+    if (parts[i] > 1) {
+      kernel.parts = parts[i];
+      auto row = rows.find(i);
+      made = row == rows.end() ? sharedKernels(i, kernel) : stepsOf(row->second, kernel);
     }
-    origins.push_back(beforeOrigins[i]);
-    kernel.parts = parts[i];
-    auto [multiplies, sums] = sharedKernels(i, kernel);
-    kernels.push_back(std::move(multiplies));
-    kernels.push_back(std::move(sums));
+    for (TensorKernel &one : made) {
+      origins.push_back(beforeOrigins[i]);
+      kernels.push_back(std::move(one));
+    }
   }
   products.clear();
+  rows.clear();
 }
 
-std::pair<TensorKernel, TensorKernel> FusedProgram::sharedKernels(unsigned number,
-                                                                  const TensorKernel &whole) {
+unsigned FusedProgram::kernelsIn(unsigned kernel, int64_t parts) const {
+  if (parts == 1)
+    return 1;
+  auto row = rows.find(kernel);
+  return row == rows.end() ? 2 : graph::RowSteps(row->second).count();
+}
+
+unsigned FusedProgram::mostKernels() const {
+  unsigned count = kernels.size() + products.size();
+  for (auto &[kernel, shape] : rows)
+    count += kernelsIn(kernel, 2) - 1;
+  return count;
+}
+
+/// What a step reads and writes, besides what programs share.
+void FusedProgram::describeStep(TensorKernel &kernel, graph::RowSteps &steps,
+                                const KernelShape &shape, const TensorKernel &whole) const {
+  unsigned step = kernel.step;
+  kernel.name = graph::nameOfKernel(shape, graph::Share::Step, step);
+  kernel.isAlone = !steps.goesAlong(step);
+  kernel.buffers.clear();
+  kernel.bytesRead = kernel.bytesWritten = Size();
+  kernel.operations.clear();
+  SmallVector<graph::ReduceOp> known = steps.known(step), reduced = steps.reduced(step);
+  if (!known.empty())
+    kernel.operations.push_back("what parts add up to");
+  for (Operation &inner : KernelOp(shape.op).getBody().front().without_terminator()) {
+    std::string name = nameOfOperation(inner);
+    if (name.empty() || !steps.needed(step).contains(inner.getResult(0)) ||
+        llvm::is_contained(known, &inner))
+      continue;
+    bool isPart = llvm::is_contained(reduced, &inner);
+    kernel.operations.push_back(isPart ? formatted("{} in parts", name) : name);
+  }
+  if (step > 0)
+    kernel.reasons.clear();
+  for (unsigned array : graph::arraysOf(shape, graph::Share::Step, step)) {
+    bool isRead = array < whole.numRead;
+    Value value = isRead ? KernelOp(shape.op)->getOperand(array)
+                         : KernelOp(shape.op)->getResult(array - whole.numRead);
+    if (isRead && shape.isNumber(array))
+      continue;
+    Size &bytes = isRead ? kernel.bytesRead : kernel.bytesWritten;
+    bytes = bytes + bytesOfValue(value);
+  }
+}
+
+std::vector<TensorKernel> FusedProgram::stepsOf(const KernelShape &shape,
+                                                const TensorKernel &whole) {
+  graph::RowSteps steps(shape);
+  DenseMap<Operation *, unsigned> sharedBy; // buffers, by reduction
+  Sizes sizes = {graph::product(shape.rows), Size(whole.parts)};
+  std::vector<TensorKernel> made;
+  for (unsigned step = 0, end = steps.count(); step < end; ++step) {
+    TensorKernel kernel = whole;
+    kernel.step = int(step);
+    describeStep(kernel, steps, shape, whole);
+    auto share = [&](graph::ReduceOp reduce, Size &bytes) {
+      Type type = graph::computeType(reduce.getType().getElement());
+      auto [entry, isNew] = sharedBy.try_emplace(reduce, buffers.size());
+      if (isNew)
+        buffers.push_back({TensorBuffer::Kind::Intermediate, 0, sizes, tensors::dtypeOf(type)});
+      kernel.buffers.push_back(entry->second);
+      bytes = bytes + graph::product(sizes) * Size(graph::bytesOf(type));
+    };
+    std::vector<unsigned> written;
+    for (unsigned array : graph::arraysOf(shape, graph::Share::Step, step))
+      (array < whole.numRead ? kernel.buffers : written).push_back(whole.buffers[array]);
+    for (graph::ReduceOp reduce : steps.known(step))
+      share(reduce, kernel.bytesRead);
+    kernel.numRead = kernel.buffers.size();
+    for (graph::ReduceOp reduce : steps.reduced(step))
+      share(reduce, kernel.bytesWritten);
+    llvm::append_range(kernel.buffers, written);
+    made.push_back(std::move(kernel));
+  }
+  return made;
+}
+
+std::vector<TensorKernel> FusedProgram::sharedKernels(unsigned number, const TensorKernel &whole) {
   const KernelShape &shape = products.find(number)->second;
   TensorKernel first = whole, second = whole;
   std::vector<unsigned> sums;
@@ -131,7 +215,10 @@ std::pair<TensorKernel, TensorKernel> FusedProgram::sharedKernels(unsigned numbe
   second.numRead += sums.size();
   second.bytesRead = second.bytesRead + sumBytes;
   second.operations.insert(second.operations.begin(), "sum of parts");
-  return {std::move(first), std::move(second)};
+  std::vector<TensorKernel> made;
+  made.push_back(std::move(first));
+  made.push_back(std::move(second));
+  return made;
 }
 
 void FusedProgram::chooseParts(Bindings &sizes, const Target &target) const {

@@ -148,11 +148,12 @@ static bool mayShare(const KernelShape &shape, const Extents &of) {
 
 /// Whether so many parts can be: each has turns, and what is summed is counted by 32 bits.
 static bool canBe(int64_t parts, int64_t turns, const Extents &of) {
-  return parts <= turns && sumsFit(parts, of);
+  return parts <= turns && parts * of.batch * of.rows * of.columns <= INT32_MAX;
 }
 
-bool tile::sumsFit(int64_t parts, const Extents &of) {
-  return parts * of.batch * of.rows * of.columns <= INT32_MAX;
+bool tile::sumsFit(const TensorKernel &kernel, const Extents &of) {
+  int64_t perRow = kernel.step >= 0 ? 1 : of.columns;
+  return kernel.parts * of.batch * of.rows * perRow <= INT32_MAX;
 }
 
 int64_t tile::shareInner(const KernelShape &shape, const Extents &of, const Target &target) {

@@ -80,7 +80,8 @@ static std::string keyOf(const std::string &kernel, const std::string &layout,
                     std::to_string(cut.rows) + "x" + std::to_string(cut.inner) + "x" +
                     std::to_string(cut.depth) + "w" + std::to_string(cut.warps) + "s" +
                     std::to_string(cut.stages) + "t" + std::to_string(cut.together) + "|" +
-                    std::to_string(int(cut.share)) + "p" + std::to_string(cut.parts) + "|";
+                    std::to_string(int(cut.share)) + "p" + std::to_string(cut.parts) + "," +
+                    std::to_string(cut.step) + "|";
   for (bool flag : {cut.loop, cut.evenColumns, cut.evenRows, cut.evenInner, cut.evenDepth,
                     cut.oneBlock, cut.wide, cut.announces, cut.streams, cut.fewPrograms})
     key += flag ? '1' : '0';
@@ -169,6 +170,7 @@ bool FusedProgram::announcesNext(const graph::Cut &cut, unsigned index, int64_t 
 static graph::Cut cutOf(const TensorKernel &kernel, const KernelShape &shape,
                         const Extents &extents, const TensorCut *wanted, const Target &target) {
   graph::Cut cut = kernel.addsParts   ? cutSum(extents, target, kernel.parts)
+                   : kernel.step >= 0 ? cutStep(shape, extents, target, kernel)
                    : kernel.parts > 1 ? cutShared(shape, extents, target, kernel.parts)
                                       : chooseCut(shape, extents, target);
   if (wanted)
@@ -206,7 +208,7 @@ llvm::Expected<TensorLaunch> FusedProgram::launchFor(const Asked &asked, unsigne
   std::optional<Extents> extents = extentsOf(shape, sizes);
   if (!extents)
     return tooLarge(kernel);
-  if (kernel.parts > 1 && !sumsFit(kernel.parts, *extents))
+  if (kernel.parts > 1 && !sumsFit(kernel, *extents))
     return tooLarge(kernel);
   TensorLaunch launch;
   launch.elements = double(extents->rows) * extents->columns *
@@ -236,7 +238,7 @@ llvm::Expected<TensorLaunch> FusedProgram::launchFor(const Asked &asked, unsigne
   cut.announces = announcesNext(cut, index, programs, target);
   cut.fewPrograms = shape.product && !fillsSharedBlocks(programs * kernel.parts, target);
   launch.grid = {uint32_t(programs), 1, 1};
-  if (cut.share == graph::Share::Parts)
+  if (cut.sharesGrid())
     launch.grid[1] = uint32_t(kernel.parts);
   launch.key = keyOf(mark + std::to_string(origins[index].number), layout, cut);
   addCode(launch, kernel, shape, cut, target);

@@ -190,6 +190,8 @@ void FusedProgram::describeKernel(KernelOp op) {
     products.emplace(kernels.size() - 1, std::move(shape));
   else if (kernels.back().chains)
     chained.push_back(std::move(shape));
+  else if (graph::RowSteps(shape).canShare())
+    rows.emplace(kernels.size() - 1, std::move(shape));
 }
 
 /// New tensors, then what parameters become, which lies where they do.

@@ -46,6 +46,10 @@ struct TensorKernel {
   /// multiplies them, or the one behind it that adds them up.
   int64_t parts = 1;
   bool addsParts = false;
+  /// Of rows that so many programs share: which of the kernels (RowSteps.h) it is, and whether
+  /// there are as many programs, or one, which knows the rest.
+  int step = -1;
+  bool isAlone = false;
   std::vector<std::string> operations; ///< by name, in order
   std::vector<std::string> reasons;    ///< of fusions not taken
   /// If somebody wrote it: what it is given, instead of all buffers.
@@ -75,7 +79,7 @@ struct TensorCut {
   int64_t rows = 0;    ///< of a block
   int64_t columns = 0; ///< of a block; 0: whole rows, however long
   int64_t inner = 0;   ///< what a turn of a product's loop adds up
-  int64_t parts = 1;   ///< programs that share the inner dimension of a product
+  int64_t parts = 1;   ///< programs that share the inner dimension of a product, or rows
   int warps = 0, stages = 0;
   bool operator==(const TensorCut &) const = default;
 };
@@ -142,13 +146,16 @@ public:
 
   /// What runs for sizes: this program, or, where a program of a kernel could not hold what it
   /// needs, one in which products stand apart; or one in which programs share the inner
-  /// dimensions of products with few blocks. Parameters and results are the same.
+  /// dimensions of products with few blocks, or rows of which there are few. Parameters and
+  /// results are the same.
   virtual TensorProgram &forSizes(const graph::Bindings &sizes, const Target &target) = 0;
   /// The same, but that no programs share inner dimensions: cuts are chosen of its kernels.
   virtual TensorProgram &wholeForSizes(const graph::Bindings &sizes, const Target &target) = 0;
-  /// Of that one: with inner dimensions in so many parts, by kernel. Its buffers keep their
-  /// numbers; those of sums come behind them.
+  /// Of that one: with inner dimensions and rows in so many parts, by kernel. Its buffers keep
+  /// their numbers; those of sums come behind them.
   virtual TensorProgram &withParts(llvm::ArrayRef<int64_t> parts) = 0;
+  /// How many kernels one of that program becomes in so many parts.
+  virtual unsigned kernelsIn(unsigned kernel, int64_t parts) const = 0;
   /// Adds sizes that the compiler chooses to those of the arguments: of what is combined in
   /// parts, how many there are.
   virtual void chooseParts(graph::Bindings &sizes, const Target &target) const = 0;

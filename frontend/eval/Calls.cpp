@@ -69,7 +69,8 @@ Result Evaluator::evaluateCall(const ast::Call &expr, const ScopePtr &scope) {
     return ok;
   // The number of elements is an attribute here, and a method in PyTorch.
   auto *member = llvm::dyn_cast<ast::Attribute>(expr.callee.get());
-  if (member && member->name == "numel" && callee->is(Kind::Int) && args.positional.empty() &&
+  bool isNumber = callee->is(Kind::Int) || callee->is(Kind::Extension);
+  if (member && member->name == "numel" && isNumber && args.positional.empty() &&
       args.keywords.empty())
     return callee;
   Result result = call(*callee, args);

@@ -1,5 +1,8 @@
-//===- InPlace.cpp - parameters that `x += y` writes ----------------------===//
+//===- InPlace.cpp - what writes tensors where they lie -------------------===//
 #include "frontend/eval/InPlace.h"
+#include "frontend/eval/Evaluator.h"
+#include "frontend/eval/Methods.h"
+#include "text/Format.h"
 
 using namespace tile::eval;
 
@@ -20,4 +23,44 @@ InPlace::~InPlace() {
 bool InPlace::covers(const PyValue &value) {
   return value.is(PyValue::Kind::Extension) &&
          llvm::is_contained(covered, value.asExtension().get());
+}
+
+//===----------------------------------------------------------------------===//
+// Methods
+//===----------------------------------------------------------------------===//
+
+/// What there is in place only.
+static bool givesValues(llvm::StringRef plain) {
+  return plain == "copy" || plain == "fill" || plain == "zero";
+}
+
+bool tile::eval::isInPlaceMethod(llvm::StringRef name,
+                                 llvm::function_ref<bool(llvm::StringRef)> isMethod) {
+  return name.consume_back("_") && !name.ends_with("_") && (givesValues(name) || isMethod(name));
+}
+
+Result tile::eval::callInPlace(PyValue self, llvm::StringRef name, const CallArgs &args,
+                               llvm::function_ref<Result(llvm::StringRef, const CallArgs &)> call) {
+  llvm::StringRef plain = name.drop_back();
+  Result value = PyValue::integer(0);
+  if (givesValues(plain) && plain != "zero") {
+    ArgReader r(name, args, {plain == "copy" ? "src" : "value"}, 1);
+    if (!r)
+      return r.error();
+    value = r[0];
+  } else if (plain != "zero") {
+    CallArgs all = args;
+    all.prepend(self);
+    value = call(plain, all);
+  }
+  if (!value)
+    return value;
+  Result assigned = self.asExtension()->assignSubscript(PyValue::ellipsis(), *value);
+  return assigned ? Result(std::move(self)) : std::move(assigned);
+}
+
+Result tile::eval::shapeChanges(llvm::StringRef name) {
+  return fail(formatted("`{}` would change the tensor's shape: `x = x.{}(...)` makes a new one",
+                        name, name.drop_back()),
+              "AttributeError");
 }

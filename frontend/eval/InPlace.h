@@ -1,4 +1,6 @@
-//===- InPlace.h - parameters that `x += y` writes ------------------------===//
+//===- InPlace.h - what writes tensors where they lie ---------------------===//
+//
+// `x.add_(y)` and PyTorch's other methods that end so are `x[...] = x.add(y)`, and give `x`.
 //
 // In a function of whole tensors `x += y` of a parameter writes the caller's tensor, traced or
 // run operation by operation; of anything else it makes a new one, as numbers do.
@@ -24,6 +26,14 @@ public:
 private:
   bool isOutermost;
 };
+
+/// Whether `name` is one of a method: `isMethod` says so of it without the underscore.
+bool isInPlaceMethod(llvm::StringRef name, llvm::function_ref<bool(llvm::StringRef)> isMethod);
+/// Calls it: `call` is for the method without the underscore, and is given `self` first.
+Result callInPlace(PyValue self, llvm::StringRef name, const CallArgs &args,
+                   llvm::function_ref<Result(llvm::StringRef, const CallArgs &)> call);
+/// Of a method that gives another shape.
+Result shapeChanges(llvm::StringRef name);
 
 } // namespace tile::eval
 

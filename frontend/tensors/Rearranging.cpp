@@ -70,7 +70,8 @@ static Result reshape(Tracer &tracer, StringRef name, const CallArgs &args) {
     std::optional<Size> rest = total.dividedBy(known);
     if (!rest)
       return fail(formatted("`{}` elements are not a whole number of `{}` whatever the sizes are: "
-                            "-1 cannot be worked out",
+                            "-1 cannot be worked out; a size that is divided is declared as a "
+                            "multiple (`\"8*G\"`)",
                             total, known),
                   "ValueError");
     sizes[*open] = *rest;
@@ -337,8 +338,13 @@ static Result triangle(Tracer &tracer, StringRef name, const CallArgs &args) {
     return row;
   Result stays = tracer.map(name == "tril" ? MapKind::ge : MapKind::le, name,
                             {*row, tracer.wrap(tracer.indices(sizes.back()))});
-  return stays ? tracer.map(MapKind::select, name, {*stays, r[0], PyValue::number(0)})
-               : std::move(stays);
+  if (!stays)
+    return stays;
+  mlir::Type element = x.type().getElement();
+  if (element.isInteger(1))
+    return tracer.map(MapKind::bit_and, name, {*stays, r[0]});
+  PyValue zero = mlir::isa<mlir::IntegerType>(element) ? PyValue::integer(0) : PyValue::number(0);
+  return tracer.map(MapKind::select, name, {*stays, r[0], zero});
 }
 
 ArrayRef<TracedEntry> tensors::tracedRearranging() {

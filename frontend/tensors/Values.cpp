@@ -1,4 +1,5 @@
 //===- Values.cpp - tensors and sizes while they are traced ---------------===//
+#include "frontend/eval/InPlace.h"
 #include "frontend/tensors/Tracer.h"
 #include "text/Format.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -263,12 +264,6 @@ static std::string adviceFor(StringRef method) {
   if (method == "item" || method == "tolist" || method == "numpy")
     return "what a tensor holds is not known when the function is compiled; one without dimensions "
            "may stand where a number does";
-  StringRef plain = method;
-  if (plain.consume_back("_") && Tracer::hasNamed(plain))
-    return formatted(
-        "`x = x.{}(...)` makes a new one, and `x[:] = x.{}(...)` gives a parameter other "
-        "values",
-        plain, plain);
   return "";
 }
 
@@ -297,7 +292,7 @@ Result TensorValue::attribute(StringRef attribute) {
     std::swap(dims[shape.size() - 2], dims.back());
     return tracer.rearrange({value, name, isWeak}, dims);
   }
-  if (Tracer::hasNamed(attribute))
+  if (Tracer::hasNamed(attribute) || eval::isInPlaceMethod(attribute, Tracer::hasNamed))
     return PyValue::method(PyValue::extension(shared_from_this()), attribute.str());
   std::vector<StringRef> candidates = Tracer::names();
   for (StringRef more : {"shape", "dtype", "ndim", "numel", "T", "mT"})
@@ -311,6 +306,15 @@ Result TensorValue::attribute(StringRef attribute) {
 }
 
 Result TensorValue::callMethod(eval::Evaluator &, StringRef method, const CallArgs &args) {
+  if (!Tracer::hasNamed(method))
+    return eval::callInPlace(PyValue::extension(shared_from_this()), method, args,
+                             [&](StringRef plain, const CallArgs &all) {
+                               Result value = *tracer.callNamed(plain, all);
+                               auto *made = value ? value->dynExtension<TensorValue>() : nullptr;
+                               if (made && made->sizes() != sizes())
+                                 return eval::shapeChanges(method);
+                               return value;
+                             });
   CallArgs all = args;
   all.prepend(PyValue::extension(shared_from_this()));
   return *tracer.callNamed(method, all);

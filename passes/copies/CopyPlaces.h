@@ -10,7 +10,7 @@
 #ifndef TILE_PASSES_COPIES_COPYPLACES_H
 #define TILE_PASSES_COPIES_COPYPLACES_H
 
-#include "passes/copies/PipelineLoads.h"
+#include "passes/copies/Pipeline.h"
 
 namespace tile {
 

@@ -11,7 +11,7 @@
 #define TILE_PASSES_COPIES_FEWPROGRAMS_H
 
 #include "passes/copies/BulkRings.h"
-#include "passes/copies/PipelineLoads.h"
+#include "passes/copies/Pipeline.h"
 
 namespace tile {
 

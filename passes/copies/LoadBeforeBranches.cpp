@@ -11,7 +11,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Passes.h"
-#include "passes/copies/PipelineLoads.h"
+#include "passes/copies/Pipeline.h"
 #include "passes/facts/LoopSlice.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/Registers.h"

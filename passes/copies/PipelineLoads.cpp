@@ -3,11 +3,11 @@
 // Contract and example: PipelineLoadsPass in passes/copies/Passes.td.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/copies/PipelineLoads.h"
 #include "ir/Kernel.h"
 #include "passes/Passes.h"
 #include "passes/copies/BulkRings.h"
 #include "passes/copies/FewPrograms.h"
+#include "passes/copies/Pipeline.h"
 #include "passes/copies/ScalarsAhead.h"
 #include "passes/facts/DeadValues.h"
 #include "passes/facts/PointerRoots.h"

@@ -132,6 +132,16 @@ static bool wantsSpare(Pipeline &p) {
              mostRegistersOfThread(targetOf(p.loop), threads);
 }
 
+/// Says of loads in branches of the loop why they are not copied.
+static void refuseLoadsInBranches(scf::ForOp loop, bool onlyForProducts) {
+  loop->walk([&](LoadOp load) {
+    if (isa<scf::IfOp>(load->getParentOp()) && isa<RankedTensorType>(load.getType()) &&
+        load->getParentOfType<LoopLikeOpInterface>() == loop &&
+        (!onlyForProducts || tile::feedsProduct(load.getResult())))
+      refuse(load, Reason::CopyInBranch);
+  });
+}
+
 std::optional<Pipeline> tile::planPipeline(scf::ForOp loop, int32_t stages, bool onlyForProducts) {
   Pipeline p;
   p.loop = loop;
@@ -155,6 +165,7 @@ std::optional<Pipeline> tile::planPipeline(scf::ForOp loop, int32_t stages, bool
     else
       refuse(load, Reason::CopyNotAhead);
   }
+  refuseLoadsInBranches(loop, onlyForProducts);
   p.ahead = std::move(slice.ops);
   p.carried = std::move(slice.carried);
   // What addresses depend on is loaded into registers.

@@ -3,7 +3,7 @@
 // A part of tile-pipeline-loads: what stands in the place of a load whose block lies in a slot.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/copies/PipelineLoads.h"
+#include "passes/copies/Pipeline.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/layouts/LayoutInference.h"

@@ -1,6 +1,6 @@
 //===- PipelineRewrite.cpp - a loop whose copies are started ahead --------===//
 //
-// A part of tile-pipeline-loads: makes of a loop and its plan (PipelineLoads.h)
+// A part of tile-pipeline-loads: makes of a loop and its plan (Pipeline.h)
 //
 //  - slots for what is copied, in front of the loop;
 //  - a prologue that starts the copies of the first iterations;
@@ -15,7 +15,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "passes/copies/CopiesAhead.h"
 #include "passes/copies/CopyHints.h"
-#include "passes/copies/PipelineLoads.h"
+#include "passes/copies/Pipeline.h"
 #include "passes/copies/ScalarsAhead.h"
 #include "passes/copies/SpreadCopies.h"
 #include "passes/facts/NonNegative.h"

@@ -7,6 +7,7 @@
 #include "ir/layout/WarpgroupLayouts.h"
 #include "passes/Passes.h"
 #include "passes/copies/ArrayAccesses.h"
+#include "passes/copies/ComputedOperands.h"
 #include "passes/copies/CopiesAhead.h"
 #include "passes/copies/CopyHints.h"
 #include "passes/copies/TensorMaps.h"
@@ -303,6 +304,8 @@ DotRewriter::Operand DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool 
       copies.try_emplace(load, buffer, order);
       return {buffer};
     }
+  if (!load)
+    refuseLoadsOf(source);
   bool isKept = isLeft && !load && isTheSameInLoop(dot, v);
   if (isLeft && !load) {
     auto [buffer, itsOrder] = written.lookup(source);

@@ -42,12 +42,25 @@ void Neighbours::follow(OpOperand &use) {
   }
 }
 
+void Neighbours::followAll() {
+  while (!open.empty())
+    for (OpOperand &use : open.pop_back_val().getUses())
+      follow(use);
+}
+
 Neighbours::Neighbours(func::FuncOp kernel, int32_t axis) {
   kernel.walk([&](ProgramIdOp id) {
     if (int32_t(id.getAxis()) == axis)
       add(id.getResult());
   });
-  while (!open.empty())
-    for (OpOperand &use : open.pop_back_val().getUses())
-      follow(use);
+  followAll();
+}
+
+Neighbours::Neighbours(scf::ForOp programs) {
+  add(programs.getInductionVar());
+  programs.walk([&](Operation *op) {
+    if (!op->getNumRegions() && !isMemoryEffectFree(op))
+      add(op->getResults());
+  });
+  followAll();
 }

@@ -7,18 +7,25 @@
 
 namespace tile {
 
-/// What of a kernel may have another value in the next program along an axis of the grid. The
-/// counter of a loop does not differ where only the loop's bounds do: a turn that several programs
-/// run has the same number in each.
+/// What of a kernel may have another value in another program: what comes of the program's number,
+/// through operands, what loops carry and branches give. The counter of a loop does not differ
+/// where only the loop's bounds do: a turn that several programs run has the same number in each.
+/// Whether all of them run it is another question, which the bounds answer.
 class Neighbours {
 public:
+  /// In the next program along an axis of the grid. All read the same memory.
   Neighbours(mlir::func::FuncOp kernel, int32_t axis);
+  /// In another turn of a loop over programs. They may run at different times, so that what is read
+  /// from memory differs.
+  explicit Neighbours(mlir::scf::ForOp programs);
+
   bool differ(mlir::ValueRange values) const {
     return llvm::any_of(values, [&](mlir::Value v) { return differing.contains(v); });
   }
 
 private:
   void add(mlir::ValueRange values);
+  void followAll();
   void follow(mlir::OpOperand &use);
   void followIntoLoop(mlir::scf::ForOp loop, mlir::OpOperand &use);
 

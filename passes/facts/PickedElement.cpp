@@ -1,5 +1,6 @@
 //===- PickedElement.cpp - sums with at most one element that is not zero -===//
 #include "passes/facts/PickedElement.h"
+#include "ir/Combiners.h"
 #include "ir/CtaDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -51,7 +52,7 @@ static std::optional<OnlyIndex> onlyIndex(Value mask, unsigned axis) {
 }
 
 std::optional<OnlyIndex> tile::pickedIndex(ReduceOp op) {
-  if (op.getSrcs().size() != 1 || !isa<arith::AddFOp, arith::AddIOp>(op.getCombineBlock().front()))
+  if (!isSum(op.getCombineBlock()))
     return std::nullopt;
   auto chosen = op.getSrcs()[0].getDefiningOp<arith::SelectOp>();
   bool isZeroElse = chosen && (matchPattern(chosen.getFalseValue(), m_PosZeroFloat()) ||

@@ -5,6 +5,7 @@ using namespace mlir;
 using namespace tile;
 
 #define TURNS "tile-alternate-tiles", "its blocks are not computed by turns"
+#define PERSIST "tile-persist-programs", "its blocks run one program each"
 #define ROLES "tile-specialize-warps", "no warps only copy"
 #define PRODUCT "tile-warpgroup-dots", "warpgroups do not multiply"
 #define FLIGHT "tile-overlap-dots", "products are not in flight from one iteration to the next"
@@ -23,6 +24,12 @@ static constexpr Refusal refusals[] = {
      "what they read needs more shared memory than a thread block has", "wgmma"},
     {"tile-fit-shared-memory", "its programs do not share a thread block",
      "registers or shared memory have no room for two", "shared"},
+    {PERSIST, "neighbouring programs run in one thread block at once", "persistent"},
+    {PERSIST, "no loop of it copies by TMA, whose copies would run under the stores before",
+     "persistent"},
+    {PERSIST, "the author wants the warps that compute to copy", "persistent"},
+    {PERSIST, "loops are longer in some programs than in others: a grid shares these out by itself",
+     "persistent"},
     {TURNS, "its iterations hand values on to each other", "pingpong"},
     {TURNS, "it does more than multiply what TMA copies, and load and store", "pingpong"},
     {TURNS, "the kernel accesses what it stores outside the loop, too", "pingpong"},
@@ -55,11 +62,14 @@ static constexpr Refusal refusals[] = {
     {FLIGHT, "what an iteration does with its own results comes before the next", "in flight"},
     {FLIGHT, "what they read is computed or staged in the same iteration", "in flight"},
     {FLIGHT, "the slots that they read are needed at once, or read by others", "in flight"},
-    {FLIGHT, "shared memory has no room for a second place of what an iteration computes for them",
+    {FLIGHT,
+     "a second place of what an iteration computes for them does not fit, or costs a program",
      "in flight"},
     {FLIGHT, "warpgroups with long products take turns anyway", "in flight"},
     {"tile-count-loops", "the loop stays a `while`", "it does not count to a limit known before it",
      "counted"},
+    {"tile-unroll-loops", "the loop is not unrolled",
+     "so many of its steps are more than its counter can be", "unrolled"},
     {"tile-pipeline-loads", "its loads are not copied ahead",
      "shared memory has no room for two stages", "pipelined"},
     {"tile-split-columns", "columns are padded to a power of two, not cut into parts",
@@ -106,6 +116,8 @@ static constexpr Refusal refusals[] = {
     {TILE, "the kernel accesses what it writes elsewhere too", "copied"},
     {TILE, "its indices wrap around", "copied"},
     {TILE, "its block has fewer than 8 rows, longer than 128 bytes", "copied"},
+    {TILE, "it is computed with before it is multiplied", "copied"},
+    {TILE, "a branch decides what is loaded", "copied"},
     {ROWS, "its elements are neither numbers nor rows of numbers", "copied"},
     {ROWS, "its cache modifier is none of a copy", "copied"},
     {ROWS, "its rows are too short, or too many, for bulk copies", "copied"},
@@ -122,8 +134,10 @@ static constexpr Refusal refusals[] = {
     {COPY, "less than 4 bytes are known to lie side by side", "copied"},
     {COPY, "its cache modifier is none of a copy", "copied"},
     {COPY, "the loop has atomics or barriers", "copied"},
+    {COPY, "a branch decides what is loaded", "copied"},
     {COPY, "its address depends on what the loop computes", "copied"},
 };
+#undef PERSIST
 #undef TURNS
 #undef CLUSTER
 #undef SHARE

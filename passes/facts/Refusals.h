@@ -19,6 +19,11 @@ enum class Reason {
   FitsNoTurns,
   FitsNoWarpgroups,
   FitsNoPrograms,
+  // Loops in which blocks run several programs (tile-persist-programs)
+  PersistBlocksShared,
+  PersistNothingCopied,
+  PersistInPlace,
+  PersistLengthsDiffer,
   // Groups of warps that take blocks by turns (tile-alternate-tiles)
   TurnsHandOn,
   TurnsDoMore,
@@ -59,8 +64,9 @@ enum class Reason {
   FlightSlotsNeeded,
   FlightNoRoom,
   FlightTakesTurns,
-  // Loops (tile-count-loops, tile-pipeline-loads)
+  // Loops (tile-count-loops, tile-unroll-loops, tile-pipeline-loads)
   WhileNotCounted,
+  UnrollLongSteps,
   PipelineNeedsMemory,
   // Stores of products in parts (tile-split-columns)
   ColumnsUsedOtherwise,
@@ -107,6 +113,8 @@ enum class Reason {
   TileStoreNotAlone,
   TileStoreWraps,
   TileStoreFlat,
+  TileComputed,
+  TileInBranch,
   // by bulk copies (tile-pipeline-loads)
   RowsNoNumbers,
   RowsHints,
@@ -125,6 +133,7 @@ enum class Reason {
   CopyNarrow,
   CopyHints,
   CopyOrdered,
+  CopyInBranch,
   CopyNotAhead,
 };
 

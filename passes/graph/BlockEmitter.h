@@ -35,7 +35,7 @@ public:
   std::vector<bool> absent; ///< arrays without elements; none: all have some
   bool isAbsent(unsigned array) const { return array < absent.size() && absent[array]; }
   llvm::SmallVector<mlir::Value> arrays; ///< pointers and numbers, by array; null: not used
-  llvm::SmallVector<mlir::Value> sums;   ///< pointers to what parts of products add up to
+  llvm::SmallVector<mlir::Value> sums;   ///< pointers to what programs share
   llvm::SmallVector<std::pair<Size, mlir::Value>> sizes;
 };
 

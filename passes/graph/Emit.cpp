@@ -47,13 +47,14 @@ void RowKernel::findIndices() {
 
 /// The block's rows begin at `start`.
 void RowKernel::enterRows(Value start) {
-  Value row = start, mask;
+  row = start;
+  rowMask = {};
   if (cut.rows > 1) {
     row = blocks.asRows(frame.range(cut.rows, start));
     if (!cut.evenRows)
-      mask = blocks.below(row, product(shape.rows));
+      rowMask = blocks.below(row, product(shape.rows));
   }
-  blocks.setRows(row, mask, frame.partsOf(row, shape.rows));
+  blocks.setRows(row, rowMask, frame.partsOf(row, shape.rows));
 }
 
 /// The block's columns begin at `start`; null: at the first.
@@ -158,6 +159,8 @@ void RowKernel::run() {
       blocks.emit(inner.getResult(0));
   if (shape.parts)
     runParts();
+  else if (cut.share == Share::Step)
+    runStep();
   else if (cut.loop)
     runInPasses();
   else

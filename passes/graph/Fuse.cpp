@@ -32,47 +32,6 @@ void tile::graph::buildFusePipeline(OpPassManager &pm, Chains chains) {
   pm.addNestedPass<func::FuncOp>(createGraphPlaceUpdatesPass());
 }
 
-static void sortInBlock(Ops &ops) {
-  llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-}
-
-/// Moves one operation to the kernel that needs it, where it stood at the end of another one
-/// and what it reads is stored anyway; false if there is none.
-bool Fusion::moveBehind() {
-  auto isStored = [&](Value value, Group *group) {
-    Operation *source = value.getDefiningOp();
-    return !source || isFree(source) || owner.lookup(source) != group ||
-           llvm::any_of(source->getUsers(), [&](Operation *user) {
-             return owner.lookup(user) != group && !isa<MapOp>(user);
-           });
-  };
-  for (auto &group : groups)
-    for (Operation *op : group->ops) {
-      Group *to = op->use_empty() ? nullptr : owner.lookup(*op->user_begin());
-      bool isLast =
-          isa<MapOp, CastOp>(op) && to && to != group.get() && group->ops.size() > 1 &&
-          llvm::all_of(op->getUsers(), [&](Operation *user) { return owner.lookup(user) == to; });
-      if (!isLast || !llvm::all_of(op->getOperands(), [&](Value v) {
-            return isStored(v, group.get()) || llvm::any_of(v.getUsers(), [&](Operation *user) {
-                     return owner.lookup(user) == to;
-                   });
-          }))
-        continue;
-      Ops with = to->ops, without = group->ops;
-      with.push_back(op);
-      sortInBlock(with);
-      llvm::erase(without, op);
-      std::string reason;
-      if (!findSpace(with, reason) || !findSpace(without, reason))
-        continue;
-      group->ops = without;
-      to->ops = with;
-      owner[op] = to;
-      return true;
-    }
-  return false;
-}
-
 /// Whether one kernel of these groups and `ops` would need, by way of another kernel, what
 /// it computes itself.
 bool Fusion::waitsForItself(ArrayRef<Group *> merged, ArrayRef<Operation *> ops) const {
@@ -119,10 +78,6 @@ Group *Fusion::merge(ArrayRef<Group *> merged) {
   sortInBlock(first->ops);
   return first;
 }
-
-/// Operations of one kernel. People's formulas have far fewer; of loops that are unrolled the time
-/// to look for fusions would grow by the square of this, and that of the kernel's compilation.
-static constexpr size_t kMostTogether = 256;
 
 bool Fusion::tryJoin(ArrayRef<Operation *> more, ArrayRef<Group *> into, std::string &reason) {
   if (waitsForItself(into, more)) {

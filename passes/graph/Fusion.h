@@ -23,6 +23,13 @@ struct Group {
   llvm::SmallVector<std::string> reasons;
 };
 
+/// Operations of one kernel. People's formulas have far fewer; of loops that are unrolled the time
+/// to look for fusions would grow by the square of this, and that of the kernel's compilation.
+inline constexpr size_t kMostTogether = 256;
+
+/// As they stand in the function.
+void sortInBlock(Ops &ops);
+
 /// Groups the operations of a function, and makes each group a kernel.
 class Fusion {
 public:
@@ -37,6 +44,8 @@ private:
   }
   void copyReturned();
   bool moveBehind();
+  bool isStoredAnyway(mlir::Value value, Group *by, Group *reader) const;
+  std::optional<Ops> endOf(mlir::Operation *last, Group *group, Group *to) const;
   void splitReductions();
   void nameParts();
   void addAll();

@@ -10,7 +10,8 @@ def GraphLowerViewsPass : TilePass<"graph-lower-views", "::mlir::func::FuncOp"> 
     Needs: operations of the `graph` dialect in one block.
 
     Guarantees: there is no `graph.window`, and no `graph.reshape` of a parameter. Windows of
-    what is computed element by element have become windows of what it is computed from.
+    what is computed element by element have become windows of what it is computed from, and so have
+    elements that are taken of it by indices, if they are no more than there are.
 
     Never: stores what was computed where it need not be stored.
     ```mlir
@@ -86,7 +87,9 @@ def GraphFusePass : TilePass<"graph-fuse", "::mlir::func::FuncOp"> {
     be one; else the last of them that it can join; else it begins a kernel. A reduction along
     the first dimensions, or along all, becomes a `graph.partial` before that, and a reduction of
     the parts. In the end kernels that read the same array and do not wait for each other become
-    one, and small ones of the same sizes.
+    one, and small ones of the same sizes; what stands at the end of one, and is computed of what is stored
+    anyway, goes to the one that needs it. A vector that is gone along again with what it was reduced to
+    stays a row.
     ```mlir
     %a = graph.map exp(%x) : (!graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
     %b = graph.reduce sum %a [1] : !graph.tensor<"M, N", f32> -> !graph.tensor<"M", f32>
@@ -128,8 +131,8 @@ def GraphTilePass : TilePass<"graph-tile", "::mlir::ModuleOp"> {
   let description = [{
     Needs: a function that `graph-fuse` has left.
 
-    Guarantees: one `func.func` of the `tile` dialect for each kernel, as the specialiser
-    would give it, and nothing else. The compiler makes one kernel at a time, for the sizes of a launch
+    Guarantees: one `func.func` of the `tile` dialect for each kernel, or for each of those that
+    it becomes where programs share rows or inner dimensions, as the specialiser would give it, and nothing else. The compiler makes one kernel at a time, for the sizes of a launch
     (`compiler/functions`); this pass makes all of them with the blocks it is given.
 
     Never: decides what is one kernel, or chooses blocks.
@@ -141,7 +144,7 @@ def GraphTilePass : TilePass<"graph-tile", "::mlir::ModuleOp"> {
     Option<"block", "block", "int64_t", "128", "columns of a block">,
     Option<"rows", "rows", "int64_t", "1", "rows of a block">,
     Option<"inner", "inner", "int64_t", "64", "what a turn of a product's loop adds up">,
-    Option<"parts", "parts", "int64_t", "1", "parts of a product's inner dimension: each two kernels">,
+    Option<"parts", "parts", "int64_t", "1", "parts of a product's inner dimension, or of rows: a kernel each, or two">,
     Option<"stages", "stages", "int64_t", "3", "turns of a loop whose chunks are on their way, if not 3">,
     Option<"loop", "loop", "bool", "false", "rows are longer than a block">,
     Option<"even", "even", "bool", "false", "blocks fit: no masks">,

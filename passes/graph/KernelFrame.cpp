@@ -3,6 +3,7 @@
 #include "ir/Kernel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/graph/BlockEmitter.h"
+#include "passes/graph/RowSteps.h"
 
 using namespace mlir;
 using namespace tile;
@@ -32,7 +33,7 @@ KernelFrame::KernelFrame(const KernelShape &shape, const Cut &cut, ModuleOp modu
   auto at = [](const std::vector<bool> &flags, size_t i) { return i < flags.size() && flags[i]; };
   unsigned inputs = op->getNumOperands();
   arrays.resize(inputs + op->getNumResults());
-  std::vector<unsigned> used = arraysOf(shape, cut.share);
+  std::vector<unsigned> used = arraysOf(shape, cut.share, cut.step);
   auto results = llvm::partition_point(used, [&](unsigned array) { return array < inputs; });
   auto addArray = [&](unsigned array) {
     Value value = array < inputs ? op->getOperand(array) : op->getResult(array - inputs);
@@ -43,17 +44,15 @@ KernelFrame::KernelFrame(const KernelShape &shape, const Cut &cut, ModuleOp modu
   };
   std::for_each(used.begin(), results, addArray);
   unsigned firstSum = types.size();
-  if (cut.share != Share::None)
-    for (MatmulOp sum : productsOf(shape))
-      add(PtrType::get(Elements::computed(sum.getType().getElement())),
-          at(cut.aligned, types.size()));
+  for (Type shared : typesOfShared(shape, cut.share, cut.step))
+    add(PtrType::get(Elements::stored(shared)), at(cut.aligned, types.size()));
   unsigned numSums = types.size() - firstSum;
   std::for_each(results, used.end(), addArray);
   unsigned firstSize = types.size();
   for (size_t i = 0; i < shape.sizes.size(); ++i)
     add(index, at(cut.divisible, i));
-  auto function =
-      func::FuncOp::create(b, loc, nameOfKernel(shape, cut.share), b.getFunctionType(types, {}));
+  auto function = func::FuncOp::create(b, loc, nameOfKernel(shape, cut.share, cut.step),
+                                       b.getFunctionType(types, {}));
   function.setAllArgAttrs(attributes);
   Block *body = function.addEntryBlock();
   b.setInsertionPointToEnd(body);

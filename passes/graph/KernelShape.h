@@ -80,8 +80,9 @@ KernelShape shapeOf(KernelOp op, llvm::ArrayRef<Sizes> strides = {});
 Sizes contiguousStrides(llvm::ArrayRef<Size> shape);
 
 /// Which kernel of a product it is: the only one, or, where programs share the inner dimension,
-/// the one that multiplies a part of it or the one that adds up the parts.
-enum class Share { None, Parts, Sum };
+/// the one that multiplies a part of it or the one that adds up the parts; or a step of rows that
+/// programs share (RowSteps.h).
+enum class Share { None, Parts, Sum, Step };
 
 /// How a kernel is cut into blocks for a launch: all that makes it another kernel.
 struct Cut {
@@ -100,7 +101,9 @@ struct Cut {
   bool evenDepth = false;      ///< what the first product of a chain adds up is
   bool oneBlock = false;       ///< columns fit into one block
   Share share = Share::None;
-  int64_t parts = 1;           ///< of a sum of parts; what multiplies them asks the grid
+  int64_t parts = 1;           ///< of a sum of parts (what multiplies them asks the grid), of rows
+  unsigned step = 0;           ///< of rows that programs share
+  bool alone = false;          ///< a step whose programs share nothing: the parts are known
   bool wide = false;           ///< indices need 64 bits
   std::vector<bool> divisible; ///< each size argument: a multiple of 16
   std::vector<bool> aligned;   ///< each array: to 16 bytes
@@ -109,15 +112,18 @@ struct Cut {
   /// Arrays without elements, if some of the results have elements all the same: along a
   /// dimension of no elements the kernel does as if there were one.
   std::vector<bool> absent;
+
+  /// Whether there are programs along y, one for each part.
+  bool sharesGrid() const { return share == Share::Parts || (share == Share::Step && !alone); }
 };
 
 /// The arrays that the kernel reads and writes, in the order of its parameters; those of the parts'
 /// sums stand behind what is read.
-std::vector<unsigned> arraysOf(const KernelShape &shape, Share share);
+std::vector<unsigned> arraysOf(const KernelShape &shape, Share share, unsigned step = 0);
 /// The products of a kernel that has some, whose sums are an array each if parts are summed.
 std::vector<MatmulOp> productsOf(const KernelShape &shape);
-/// "f", or "f_parts" of what multiplies parts.
-std::string nameOfKernel(const KernelShape &shape, Share share);
+/// "f"; "f_parts" of what multiplies parts; "f_step0" of a step of shared rows before the last.
+std::string nameOfKernel(const KernelShape &shape, Share share, unsigned step = 0);
 /// Sums of parts, as an array of so many in front of those of the product.
 Sizes shapeOfSums(MatmulOp op, int64_t parts);
 

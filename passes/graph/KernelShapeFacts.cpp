@@ -1,6 +1,6 @@
 //===- KernelShapeFacts.cpp - what is asked of a kernel's shape -----------===//
 #include "mlir/IR/BuiltinOps.h"
-#include "passes/graph/KernelShape.h"
+#include "passes/graph/RowSteps.h"
 
 using namespace mlir;
 using namespace tile::graph;
@@ -59,7 +59,7 @@ Size KernelShape::bytesWritten() const {
 }
 
 //===----------------------------------------------------------------------===//
-// Products whose inner dimension programs share
+// Inner dimensions of products, and rows, that programs share
 //===----------------------------------------------------------------------===//
 
 std::vector<MatmulOp> tile::graph::productsOf(const KernelShape &shape) {
@@ -69,8 +69,12 @@ std::vector<MatmulOp> tile::graph::productsOf(const KernelShape &shape) {
   return products;
 }
 
-std::string tile::graph::nameOfKernel(const KernelShape &shape, Share share) {
-  return KernelOp(shape.op).getName().str() + (share == Share::Parts ? "_parts" : "");
+std::string tile::graph::nameOfKernel(const KernelShape &shape, Share share, unsigned step) {
+  std::string name = KernelOp(shape.op).getName().str();
+  bool isBefore = share == Share::Step && step + 1 < RowSteps(shape).count();
+  return share == Share::Parts ? name + "_parts"
+         : isBefore            ? name + "_step" + std::to_string(step)
+                               : name;
 }
 
 Sizes tile::graph::shapeOfSums(MatmulOp op, int64_t parts) {
@@ -92,9 +96,16 @@ static bool reads(const KernelShape &of, unsigned array) {
          llvm::any_of(op.getBody().front().getOps<GatherOp>(), gathers);
 }
 
-std::vector<unsigned> tile::graph::arraysOf(const KernelShape &shape, Share share) {
+std::vector<unsigned> tile::graph::arraysOf(const KernelShape &shape, Share share, unsigned step) {
   unsigned inputs = shape.op->getNumOperands(), count = inputs + shape.op->getNumResults();
   std::vector<unsigned> arrays;
+  if (share == Share::Step) {
+    RowSteps steps(shape);
+    for (unsigned i = 0; i < count; ++i)
+      if (i < inputs ? steps.reads(step, i) : steps.writes(step, i - inputs))
+        arrays.push_back(i);
+    return arrays;
+  }
   for (unsigned i = 0; i < count; ++i) {
     bool isUsed = share != Share::Parts;
     if (share == Share::Sum && i < inputs)

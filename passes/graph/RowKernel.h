@@ -6,7 +6,8 @@
 // more for what is stored; a sum of powers needs none of its own behind the maximum that
 // they are relative to. Where something is combined along rows, a program goes through
 // its part of them in a loop, and keeps what it has combined: in registers, or, if rows do
-// not fit there, where its part of the result lies.
+// not fit there, where its part of the result lies. Where programs share rows, each takes some
+// chunks of them, and a kernel is one pass.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_PASSES_GRAPH_ROWKERNEL_H
@@ -52,7 +53,9 @@ private:
 
   // Rows in passes (RowPasses.cpp).
   void runInPasses();
-  void loadOfRow();
+  /// Of these values; null: all.
+  void loadOfRow(const llvm::SmallDenseSet<mlir::Value> *wanted = nullptr);
+  void storeRows(llvm::ArrayRef<unsigned> stores);
   void runPass(llvm::ArrayRef<graph::ReduceOp> reductions, llvm::ArrayRef<unsigned> stores);
   llvm::SmallVector<graph::ScanOp> scansOf(llvm::ArrayRef<graph::ReduceOp> reductions,
                                            llvm::ArrayRef<unsigned> stores);
@@ -64,6 +67,14 @@ private:
   mlir::Value carryMaximum(graph::ReduceOp maximum, mlir::Value before, mlir::Value &scale);
   bool vanishesOutside(graph::ReduceOp sum, graph::ReduceOp maximum) const;
 
+  // Rows that programs share (SharedRows.cpp).
+  void runStep();
+  mlir::Value partOfRow();
+  mlir::Value pointersToShared(BlockEmitter &shares, mlir::Value array);
+  mlir::Value loadShared(graph::ReduceOp reduce, BlockEmitter &shares, mlir::Value array);
+  void combineShared(llvm::ArrayRef<graph::ReduceOp> reductions);
+  void storeShared(graph::ReduceOp reduce, mlir::Value whole, mlir::Value array);
+
   const KernelShape &shape;
   KernelOp op;
   const Cut &cut;
@@ -73,7 +84,9 @@ private:
   mlir::Location loc;
   mlir::Type index;
   RowLevels levels;
-  mlir::Value isFirst; ///< i1: of the rows of the program's part, in a loop over them
+  mlir::Value isFirst;      ///< i1: of the rows of the program's part, in a loop over them
+  mlir::Value row, rowMask; ///< the block's, while it stays the same
+  size_t firstOfOwn = 0;    ///< of what programs share, what this one finds itself
 };
 
 } // namespace tile::graph

@@ -159,8 +159,11 @@ void RowKernel::runPass(ArrayRef<graph::ReduceOp> reductions, ArrayRef<unsigned>
       pass.sumsOf[maximum].push_back(i);
   pass.scans = scansOf(reductions, stored);
   SmallVector<Value> initial = initialOf(pass);
-  auto turns = scf::ForOp::create(b, loc, number(0), frame.sizeValue(product(shape.columns)),
-                                  number(cut.block), initial);
+  Value from = number(0), step = number(cut.block * cut.parts);
+  if (cut.share == Share::Step)
+    from = make<arith::MulIOp>(partOfRow(), number(cut.block));
+  auto turns =
+      scf::ForOp::create(b, loc, from, frame.sizeValue(product(shape.columns)), step, initial);
   // Chunks are on their way while one is worked on.
   if (cut.stages != kDefaultStages && stored.empty())
     turns->setAttr(kNumStagesAttr, b.getI32IntegerAttr(cut.stages));
@@ -176,16 +179,20 @@ void RowKernel::runPass(ArrayRef<graph::ReduceOp> reductions, ArrayRef<unsigned>
     Value whole = turns.getResult(i);
     if (!pass.sumsOf.count(reduce))
       whole = blocks.reduceBlock(reduce, whole, levels.formOfSource(reduce));
-    blocks.know(graph::ReduceOp(reduce).getResult(), whole);
+    if (cut.share == Share::Step)
+      storeShared(reduce, whole, frame.sums[firstOfOwn + i]);
+    else
+      blocks.know(graph::ReduceOp(reduce).getResult(), whole);
   }
 }
 
 /// Loads what is read for each row besides its elements: behind the passes nothing else would be
 /// on its way meanwhile.
-void RowKernel::loadOfRow() {
+void RowKernel::loadOfRow(const llvm::SmallDenseSet<Value> *wanted) {
   for (Operation &inner : op.getBody().front().without_terminator()) {
     Value value = inner.getResult(0);
-    if (levels.of(value) == 0 && !shape.forms.lookup(value).column && !isFree(&inner) &&
+    if ((!wanted || wanted->contains(value)) && levels.of(value) == 0 &&
+        !shape.forms.lookup(value).column && !isFree(&inner) &&
         !isa<PartialOp, graph::ReduceOp, graph::ScanOp>(inner))
       blocks.emit(value);
   }
@@ -209,13 +216,18 @@ void RowKernel::runInPasses() {
     if (!reductions.empty() || !stored.empty())
       runPass(reductions, stored);
   }
-  blocks.setColumns({}, {}, {});
   SmallVector<unsigned> ofRows;
   for (auto [i, value] : llvm::enumerate(results))
     if (!shape.forms.lookup(value).column && !partialOf(i))
       ofRows.push_back(unsigned(i));
-  if (!ofRows.empty())
-    readBeforeStores(ofRows);
-  for (unsigned i : ofRows)
+  storeRows(ofRows);
+}
+
+/// What there is one of for each row.
+void RowKernel::storeRows(ArrayRef<unsigned> stores) {
+  blocks.setColumns({}, {}, {});
+  if (!stores.empty())
+    readBeforeStores(stores);
+  for (unsigned i : stores)
     blocks.store(i);
 }

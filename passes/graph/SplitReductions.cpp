@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
 #include "passes/graph/Fusion.h"
+#include "passes/graph/Sources.h"
 
 using namespace mlir;
 using namespace tile::graph;
@@ -72,10 +73,31 @@ static bool isSplit(ReduceOp op) {
   return reduced.size() == sizes.size() || !goesBack(op.getResult(), reduced);
 }
 
+/// The size of what is a vector, and no result of rows: programs that have those combine it.
+static std::optional<Size> sizeOfVector(ReduceOp op) {
+  Sizes sizes = op.getSrc().getType().sizes();
+  bool isOfRows = false;
+  visitSources(op.getSrc(), [&](Value value) {
+    auto reduce = value.getDefiningOp<ReduceOp>();
+    isOfRows |= reduce && !reduce.getType().sizes().empty();
+    return !isOfRows;
+  });
+  if (sizes.size() != 1 || op.getAxes().empty() || isOfRows)
+    return std::nullopt;
+  return sizes[0];
+}
+
+/// A vector that is gone along again with what it was reduced to is a row of a kernel, which
+/// programs share where it is long (RowSteps.h); all that is reduced of such vectors is done there.
 void Fusion::splitReductions() {
+  Sizes rows;
+  for (ReduceOp op : body.getOps<ReduceOp>())
+    if (std::optional<Size> size = sizeOfVector(op); size && goesBack(op.getResult(), *size))
+      rows.push_back(*size);
   unsigned number = 0;
   for (ReduceOp op : llvm::make_early_inc_range(body.getOps<ReduceOp>())) {
-    if (!isSplit(op))
+    std::optional<Size> vector = sizeOfVector(op);
+    if (!isSplit(op) || (vector && llvm::is_contained(rows, *vector)))
       continue;
     OpBuilder b(op);
     Sizes sizes = {Size::symbol("parts." + std::to_string(number++))};

@@ -1,7 +1,7 @@
 //===- Tile.cpp - kernels of a function into functions of the tile dialect ===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/graph/GraphPasses.h"
-#include "passes/graph/KernelShape.h"
+#include "passes/graph/RowSteps.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -53,12 +53,31 @@ struct GraphTilePass : public tile::graph::impl::GraphTilePassBase<GraphTilePass
         cut.share = Share::Sum;
         cut.parts = parts;
       }
+      if (parts > 1 && !shape.product && RowSteps(shape).canShare()) {
+        emitSteps(shape, cut, module);
+        continue;
+      }
       emitKernel(shape, cut, module);
       ++functionsMade;
       LDBG() << op.getName() << ": blocks of " << cut.rows << " x " << cut.block;
     }
     for (func::FuncOp function : functions)
       function.erase();
+  }
+
+  /// Rows that so many programs share.
+  void emitSteps(const KernelShape &shape, Cut cut, ModuleOp module) {
+    cut.share = Share::Step;
+    cut.loop = true;
+    cut.parts = parts;
+    unsigned count = RowSteps(shape).count();
+    for (cut.step = 0; cut.step < count; ++cut.step) {
+      size_t arrays = arraysOf(shape, Share::Step, cut.step).size() +
+                      typesOfShared(shape, Share::Step, cut.step).size();
+      cut.aligned.assign(arrays, aligned);
+      emitKernel(shape, cut, module);
+      ++functionsMade;
+    }
   }
 };
 } // namespace

@@ -272,6 +272,7 @@ struct GraphLowerViewsPass
     patterns.add<MergeWindows, SinkThroughViews, WindowOfIndices, RepeatLoose, WindowToGather,
                  GatherOfView>(&getContext());
     addReshapePatterns(patterns);
+    addGatherPatterns(patterns, copies);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
     unsigned left = countViews();

@@ -25,6 +25,7 @@
 // share out the results, `result[result element]`.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Combiners.h"
 #include "ir/Kernel.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/facts/Combiners.h"
@@ -213,7 +214,7 @@ static std::optional<NVVM::ReduxKind> reductionOfWarp(Operation &operation) {
 bool ReduceLowering::overWarpAtOnce(unsigned mask) {
   if (mask != kLanes - 1 || !isOneCommutativeOperation() || !targetOf(op).has(Feature::Redux))
     return false;
-  std::optional<NVVM::ReduxKind> kind = reductionOfWarp(op.getCombineBlock().front());
+  std::optional<NVVM::ReduxKind> kind = reductionOfWarp(*soleCombiner(op.getCombineBlock()));
   if (!kind)
     return false;
   for (Registers &a : acc)

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/ReduceWork.h"
+#include "ir/Combiners.h"
 #include "ir/Kernel.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/facts/Combiners.h"
@@ -70,10 +71,8 @@ unsigned ReduceWork::costOfTakingUp() {
 }
 
 bool ReduceWork::isOneCommutativeOperation() {
-  Block &block = op.getCombineBlock();
-  return block.getNumArguments() == 2 && llvm::hasSingleElement(block.without_terminator()) &&
-         block.front().hasTrait<OpTrait::IsCommutative>() &&
-         llvm::equal(block.front().getOperands(), block.getArguments());
+  Operation *combiner = soleCombiner(op.getCombineBlock());
+  return combiner && combiner->hasTrait<OpTrait::IsCommutative>();
 }
 
 unsigned ReduceWork::costOfCombining() {

@@ -9,7 +9,7 @@ def AllocateScratchPass : TilePass<"tile-allocate-scratch", "::mlir::ModuleOp"> 
   let description = [{
     - **Needs**: a laid-out kernel.
     - **Guarantees**: every op that exchanges data between warps carries
-      `cta.scratch_offset`; the module carries `cta.shared_bytes`. Reductions whose results all
+      `cta.scratch_offset`; `#cta.kernel` of the module has the bytes. Reductions whose results all
       threads combine together say so (`cta.threads_of_result`), and have room for it.
     - **Never**: moves or changes ops.
 
@@ -31,8 +31,8 @@ def AllocateScratchPass : TilePass<"tile-allocate-scratch", "::mlir::ModuleOp"> 
     if these are three.
 
     Groups of consumers that run the same code (`groups` of `#cta.kernel`) have everything but the rings to
-    themselves: offsets are those of the first group, and the module carries `cta.group_bytes`, the
-    distance to the next one.
+    themselves: offsets are those of the first group, and `groupBytes` there is the distance to the
+    next one.
   }];
   let counts = [Count<"slotsGivenUp", "slots of rings that did not fit">];
 }

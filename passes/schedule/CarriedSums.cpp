@@ -1,5 +1,6 @@
 //===- CarriedSums.cpp - sums of blocks, as narrow as what is left --------===//
 #include "passes/schedule/CarriedSums.h"
+#include "ir/Combiners.h"
 #include "ir/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -8,19 +9,6 @@
 
 using namespace mlir;
 using namespace tile;
-
-/// Whether `reduce` adds up one block.
-static bool isSum(ReduceOp reduce) {
-  if (reduce.getNumInputs() != 1)
-    return false;
-  Block &block = reduce.getCombineBlock();
-  Operation &op = block.front();
-  Value a = block.getArgument(0), b = block.getArgument(1);
-  return isa<arith::AddFOp, arith::AddIOp>(op) && op.getNextNode() == block.getTerminator() &&
-         ((op.getOperand(0) == a && op.getOperand(1) == b) ||
-          (op.getOperand(0) == b && op.getOperand(1) == a)) &&
-         block.getTerminator()->getOperand(0) == op.getResult(0);
-}
 
 /// Integers, and floats in which another order of additions is as good.
 static bool isWide(Type element) {
@@ -36,7 +24,7 @@ bool tile::narrowCarriedSum(scf::ForOp loop, unsigned number) {
   auto reduce = dyn_cast<ReduceOp>(*sum.user_begin());
   Operation *add = *carried.user_begin();
   Value init = loop.getInitArgs()[number];
-  if (!reduce || !isSum(reduce) || !isa<arith::AddFOp, arith::AddIOp>(add) ||
+  if (!reduce || !isSum(reduce.getCombineBlock()) || !isa<arith::AddFOp, arith::AddIOp>(add) ||
       add->getBlock() != loop.getBody() || !add->hasOneUse() ||
       loop.getYieldedValues()[number] != add->getResult(0) ||
       !(matchPattern(init, m_Zero()) || matchPattern(init, m_AnyZeroFloat())))

@@ -12,6 +12,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
 #include "passes/copies/TensorMaps.h"
+#include "passes/facts/Neighbours.h"
 #include "passes/facts/Reach.h"
 #include "passes/facts/Refusals.h"
 #include "passes/schedule/StoreOnlyIf.h"
@@ -34,7 +35,7 @@ namespace {
 class ProgramCluster {
 public:
   ProgramCluster(func::FuncOp kernel, scf::ForOp programs, int64_t blocks)
-      : kernel(kernel), programs(programs), blocks(blocks) {}
+      : kernel(kernel), programs(programs), blocks(blocks), varying(programs) {}
 
   /// Why nothing was shared; nothing if it is.
   std::optional<Reason> run();
@@ -43,7 +44,6 @@ public:
 
 private:
   bool onlyStores();
-  void collectVarying();
   bool cutsOf(Value v, SmallVectorImpl<Value> &cuts);
   bool canRecompute(Value v, unsigned depth = 0);
   bool mayShare(cta::TmaLoadOp load, SmallVectorImpl<Value> &cuts);
@@ -54,7 +54,7 @@ private:
   func::FuncOp kernel;
   scf::ForOp programs;
   int64_t blocks;                ///< of a cluster: a power of two
-  DenseSet<Value> varying;       ///< from program to program
+  Neighbours varying;            ///< from program to program
   Value own;                     ///< program of this thread block
   SmallVector<Value> neighbours; ///< of the others
 };
@@ -74,50 +74,10 @@ bool ProgramCluster::onlyStores() {
   return !result.wasInterrupted();
 }
 
-/// What depends on the program, or on memory.
-void ProgramCluster::collectVarying() {
-  SmallVector<Value> work;
-  auto add = [&](ValueRange values) {
-    for (Value v : values)
-      if (varying.insert(v).second)
-        work.push_back(v);
-  };
-  add(programs.getInductionVar());
-  programs.walk([&](Operation *op) {
-    if (!op->getNumRegions() && !isMemoryEffectFree(op))
-      add(op->getResults());
-  });
-  while (!work.empty())
-    for (OpOperand &use : work.pop_back_val().getUses()) {
-      Operation *user = use.getOwner();
-      if (user == programs || user == programs.getBody()->getTerminator())
-        continue;
-      bool isYield = isa<scf::YieldOp>(user);
-      Operation *op = isYield ? user->getParentOp() : user;
-      if (auto loop = dyn_cast<scf::ForOp>(op)) {
-        BlockArgument arg = isYield ? loop.getRegionIterArg(use.getOperandNumber())
-                                    : loop.getTiedLoopRegionIterArg(&use);
-        if (arg)
-          add({arg, loop.getTiedLoopResult(arg)});
-        else // a bound
-          add(loop.getBody()->getArguments()), add(loop.getResults());
-      } else if (isYield && isa<scf::IfOp>(op)) {
-        add(op->getResult(use.getOperandNumber()));
-      } else {
-        if (op->hasTrait<OpTrait::IsTerminator>())
-          op = op->getParentOp();
-        add(op->getResults());
-        for (Region &region : op->getRegions())
-          for (Block &block : region)
-            add(block.getArguments());
-      }
-    }
-}
-
 /// The values of the program's top level that `v`, somewhere within it, is made of
 /// besides what is the same for all programs.
 bool ProgramCluster::cutsOf(Value v, SmallVectorImpl<Value> &cuts) {
-  if (!varying.contains(v))
+  if (!varying.differ(v))
     return true;
   Operation *op = v.getDefiningOp();
   if (v.getParentBlock() == programs.getBody()) {
@@ -137,7 +97,7 @@ static SetVector<Value> usedBy(Operation *op) {
 
 /// By scalar arithmetic on the program's number.
 bool ProgramCluster::canRecompute(Value v, unsigned depth) {
-  if (!varying.contains(v) || v == programs.getInductionVar())
+  if (!varying.differ(v) || v == programs.getInductionVar())
     return true;
   Operation *op = v.getDefiningOp();
   return op && depth < reach::kScalars && isMemoryEffectFree(op) &&
@@ -153,9 +113,8 @@ bool ProgramCluster::mayShare(cta::TmaLoadOp load, SmallVectorImpl<Value> &cuts)
   for (Operation *op = load->getParentOp(); op != programs; op = op->getParentOp()) {
     auto loop = dyn_cast<scf::ForOp>(op);
     auto branch = dyn_cast<scf::IfOp>(op);
-    if (loop ? llvm::any_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()},
-                            [&](Value v) { return varying.contains(v); })
-             : !branch || varying.contains(branch.getCondition()))
+    if (loop ? varying.differ({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
+             : !branch || varying.differ(branch.getCondition()))
       return false;
   }
   return llvm::all_of(load.getStarts(), [&](Value start) { return cutsOf(start, cuts); });
@@ -192,7 +151,7 @@ void ProgramCluster::shareLoad(cta::TmaLoadOp load, ArrayRef<Value> cuts) {
     IRMapping map;
     map.map(own, neighbour);
     auto recompute = [&](auto &&self, Value v) -> Value {
-      if (!varying.contains(v) || map.contains(v))
+      if (!varying.differ(v) || map.contains(v))
         return map.lookupOrDefault(v);
       Operation *op = v.getDefiningOp();
       for (Value operand : usedBy(op))
@@ -235,7 +194,6 @@ void ProgramCluster::levelPrograms() {
   number.replaceUsesWithIf(own, [&](OpOperand &use) {
     return use.getOwner() != exists.getDefiningOp() && use.getOwner() != own.getDefiningOp();
   });
-  varying.insert(own);
   for (int64_t other = 1; other < blocks; ++other) {
     Value neighbour = arith::XOrIOp::create(b, loc, number, constant(int32_t(other)));
     neighbours.push_back(arith::MinSIOp::create(b, loc, neighbour, last));
@@ -251,7 +209,6 @@ void ProgramCluster::levelPrograms() {
 std::optional<Reason> ProgramCluster::run() {
   if (!onlyStores())
     return Reason::ClusterDoesMore;
-  collectVarying();
   SmallVector<std::pair<cta::TmaLoadOp, SmallVector<Value>>> shared;
   programs.walk([&](cta::TmaLoadOp load) {
     SmallVector<Value> cuts;
@@ -286,8 +243,10 @@ static std::optional<Reason> clusterIn(func::FuncOp kernel, int64_t blocks, bool
   Reason why = Reason::ClusterNoPrograms;
   bool any = false;
   for (auto loop : kernel.getOps<scf::ForOp>()) {
+    if (!loop->hasAttr(cta::kProgramsLoopAttr))
+      continue;
     ProgramCluster cluster(kernel, loop, blocks);
-    if (!loop->hasAttr(cta::kProgramsLoopAttr) || !(isWanted || cluster.isWorthwhile()))
+    if (!isWanted && !cluster.isWorthwhile())
       continue;
     std::optional<Reason> obstacle = cluster.run();
     any |= !obstacle;

@@ -14,7 +14,8 @@ def PersistProgramsPass : TilePass<"tile-persist-programs", "::mlir::ModuleOp"> 
       true grid comes in three more parameters (`tile.num_programs`).
     - **Never**: touches other kernels: they gain nothing. Nor kernels whose loops that copy run
       longer in some programs than in others (below a diagonal): who takes them by turns waits for
-      the block that got the longest; a grid started block by block shares itself out.
+      the block that got the longest; a grid started block by block shares itself out. Nor those
+      whose warps that compute copy, or whose neighbouring programs share a thread block.
   }];
   let counts = [Count<"kernelsPersistent", "kernels with several programs in a block">];
 }
@@ -22,14 +23,14 @@ def PersistProgramsPass : TilePass<"tile-persist-programs", "::mlir::ModuleOp"> 
 def ClusterProgramsPass : TilePass<"tile-cluster-programs", "::mlir::ModuleOp"> {
   let summary = "thread blocks with neighbouring programs share what they load";
   let description = [{
-    - **Needs**: programs in a loop (`cta.programs`); module attribute `tile.num_ctas`
-      above 1, or no such attribute: then two blocks are a cluster where it
+    - **Needs**: programs in a loop (`cta.programs`); `ctas` of `#tile.kernel`
+      above 1, or 0: then two blocks are a cluster where it
       is known to pay. That is in products of large blocks that read rows
       which may start in the middle of a sector: such a copy of 128 bytes
       takes five sectors from the L2 cache, whose speed is then what counts.
     - **Guarantees**: where thread blocks that take neighbouring programs may load the same
-      tile in the same iteration, such blocks are a cluster (module attribute
-      `cta.cluster`), and the loads say when the tile is the same
+      tile in the same iteration, such blocks are a cluster (`cluster` of
+      `#cta.kernel`), and the loads say when the tile is the same
       (`common`): one copy brings it to all of them. All blocks of a cluster
       go through equally many programs: one that has none left repeats
       the last one, and stores nothing.

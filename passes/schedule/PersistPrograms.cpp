@@ -10,6 +10,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Passes.h"
 #include "passes/facts/ProgramLengths.h"
+#include "passes/facts/Refusals.h"
 #include "passes/facts/Roles.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
@@ -103,19 +104,33 @@ static LogicalResult persist(func::FuncOp kernel) {
   return success();
 }
 
+/// Why blocks shall not take programs of `kernel` in turn; nothing if they shall.
+static std::optional<Reason> obstacleTo(func::FuncOp kernel) {
+  if (cta::blockProgramsOf(kernel).count > 1)
+    return Reason::PersistBlocksShared;
+  if (!copiesInLoop(kernel))
+    return Reason::PersistNothingCopied;
+  if (copiesInPlace(kernel))
+    return Reason::PersistInPlace;
+  // Blocks that take their programs by turns would wait for the one with the longest; a grid
+  // that is started block by block shares out its programs by itself.
+  if (hasUnequalLoops(kernel))
+    return Reason::PersistLengthsDiffer;
+  return std::nullopt;
+}
+
 namespace {
 struct PersistProgramsPass : tile::impl::PersistProgramsPassBase<PersistProgramsPass> {
   void runOnOperation() override {
-    if (!getOperation()->hasAttr(kPersistentAttr) || cta::blockProgramsOf(getOperation()).count > 1)
+    if (!getOperation()->hasAttr(kPersistentAttr))
       return;
     for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>()) {
-      bool copies = copiesInLoop(kernel), inPlace = copiesInPlace(kernel);
-      LDBG() << kernel.getName() << ": copies by TMA in a loop: " << copies
-             << ", by warps that compute: " << inPlace;
-      // Blocks that take their programs by turns would wait for the one with the longest; a grid
-      // that is started block by block shares out its programs by itself.
-      if (!copies || inPlace || hasUnequalLoops(kernel))
+      std::optional<Reason> why = obstacleTo(kernel);
+      LDBG() << kernel.getName() << ": " << (why ? refusalOf(*why).why : "by turns");
+      if (why) {
+        refuse(kernel, *why);
         continue;
+      }
       if (failed(persist(kernel)))
         return signalPassFailure();
       ++kernelsPersistent;

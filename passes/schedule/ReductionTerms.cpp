@@ -1,5 +1,6 @@
 //===- ReductionTerms.cpp - results of reductions that are combined -------===//
 #include "passes/schedule/ReductionTerms.h"
+#include "ir/Combiners.h"
 #include "ir/Kernel.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/facts/Registers.h"
@@ -13,17 +14,6 @@ bool tile::isSameKind(Operation *one, Operation *other) {
                                             other->getPropertiesStorage());
 }
 
-/// The one operation that combines two elements; null if there are others.
-static Operation *combinerOf(ReduceOp reduce) {
-  Block &block = reduce.getCombineBlock();
-  Operation &op = block.front();
-  bool isAlone = op.getNextNode() == block.getTerminator() && op.getNumOperands() == 2 &&
-                 op.getOperand(0) == block.getArgument(0) &&
-                 op.getOperand(1) == block.getArgument(1) &&
-                 block.getTerminator()->getOperand(0) == op.getResult(0);
-  return isAlone ? &op : nullptr;
-}
-
 std::optional<ReductionTerm> ReductionTerm::of(Value value, Operation *taker) {
   ReductionTerm term;
   for (;;) {
@@ -31,7 +21,7 @@ std::optional<ReductionTerm> ReductionTerm::of(Value value, Operation *taker) {
     if (!op || op->getBlock() != taker->getBlock() || !value.hasOneUse())
       return std::nullopt;
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      Operation *combiner = reduce.getNumInputs() == 1 ? combinerOf(reduce) : nullptr;
+      Operation *combiner = soleCombiner(reduce.getCombineBlock());
       term.reduce = reduce;
       return combiner && isSameKind(combiner, taker) ? std::optional(term) : std::nullopt;
     }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/schedule/RunningMaximum.h"
 #include "ir/Attributes.h"
+#include "ir/Combiners.h"
 #include "ir/Kernel.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -120,8 +121,10 @@ bool Finder::findMaximum() {
         !llvm::is_contained(maximum->getOperands(), variable))
       continue;
     bool isOperand = findBetween(maximum->getOperand(maximum->getOperand(0) == variable ? 1 : 0));
-    if (!isOperand || reduce.getResult(0).getType() != type ||
-        reduce.getCombineBlock().front().getName() != maximum->getName())
+    if (!isOperand || reduce.getResult(0).getType() != type)
+      continue;
+    Operation *combiner = soleCombiner(reduce.getCombineBlock());
+    if (!combiner || combiner->getName() != maximum->getName())
       continue;
     partial = PartialReduction::of(reduce);
     if (partial && !partial->isSpreadOverWarps())
@@ -248,9 +251,7 @@ std::optional<Follows> Finder::classify(Operation *op) {
     return first;
   if (isa<arith::AddFOp, arith::SubFOp>(op) && second == Follows::Sum)
     return first;
-  if (auto sum = dyn_cast<ReduceOp>(op); sum && sum.getNumInputs() == 1 &&
-                                         isa<arith::AddFOp>(sum.getCombineBlock().front()) &&
-                                         sum.getCombineBlock().getOperations().size() == 2)
+  if (auto sum = dyn_cast<ReduceOp>(op); sum && isSum(sum.getCombineBlock()))
     return first;
   return std::nullopt;
 }

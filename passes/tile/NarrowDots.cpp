@@ -12,10 +12,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Iterators.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Passes.h"
+#include "passes/facts/DeadValues.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -175,11 +174,10 @@ struct NarrowDotsPass : tile::impl::NarrowDotsPassBase<NarrowDotsPass> {
       }
     if (!isChanged)
       return;
-    // What was widened for products alone: from the end, so that each goes behind its users.
-    module.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-      if (isOpTriviallyDead(op))
-        op->erase();
-    });
+    // What was widened for products alone.
+    for (func::FuncOp kernel : module.getOps<func::FuncOp>())
+      if (!kernel.isExternal())
+        eraseDeadValues(kernel.getBody().front());
   }
 };
 } // namespace

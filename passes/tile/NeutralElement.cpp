@@ -1,5 +1,6 @@
 //===- NeutralElement.cpp - what a combiner leaves everything as it is with ===//
 #include "passes/tile/NeutralElement.h"
+#include "ir/Combiners.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -7,19 +8,13 @@ using namespace mlir;
 using namespace tile;
 
 TypedAttr tile::neutralElement(Block &combiner, Type type) {
-  if (combiner.getNumArguments() != 2 || !llvm::hasNItems(combiner.without_terminator(), 1))
+  Operation *op = soleCombiner(combiner);
+  if (!op)
     return {};
-  Operation &op = combiner.front();
-  if (op.getNumOperands() != 2 || op.getNumResults() != 1 || op.getOperand(0) == op.getOperand(1) ||
-      combiner.getTerminator()->getOperand(0) != op.getResult(0) ||
-      llvm::any_of(op.getOperands(),
-                   [&](Value v) { return v.getParentBlock() != &combiner || v.getDefiningOp(); }))
-    return {};
-  Builder b(op.getContext());
   if (auto f = dyn_cast<FloatType>(type)) {
     const llvm::fltSemantics &semantics = f.getFloatSemantics();
     auto attr = [&](const APFloat &value) { return FloatAttr::get(type, value); };
-    return llvm::TypeSwitch<Operation *, TypedAttr>(&op)
+    return llvm::TypeSwitch<Operation *, TypedAttr>(op)
         .Case<arith::AddFOp>([&](auto) { return attr(APFloat::getZero(semantics, true)); })
         .Case<arith::MulFOp>([&](auto) { return attr(APFloat(semantics, 1)); })
         .Case<arith::MaxNumFOp, arith::MinNumFOp>(
@@ -32,7 +27,7 @@ TypedAttr tile::neutralElement(Block &combiner, Type type) {
     return {};
   unsigned bits = type.getIntOrFloatBitWidth();
   auto attr = [&](const APInt &value) { return IntegerAttr::get(type, value); };
-  return llvm::TypeSwitch<Operation *, TypedAttr>(&op)
+  return llvm::TypeSwitch<Operation *, TypedAttr>(op)
       .Case<arith::AddIOp, arith::OrIOp, arith::XOrIOp, arith::MaxUIOp>(
           [&](auto) { return attr(APInt::getZero(bits)); })
       .Case<arith::MulIOp>([&](auto) { return attr(APInt(bits, 1)); })

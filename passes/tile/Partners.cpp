@@ -6,6 +6,7 @@
 // have the elements. All that they say can be had of one: the element of the other.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Combiners.h"
 #include "ir/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
@@ -183,20 +184,11 @@ static std::optional<OfPair> ofPair(Value mask, unsigned axis) {
   return std::nullopt;
 }
 
-/// Whether it adds two numbers.
-static bool isSum(ReduceOp reduce) {
-  Block &combiner = reduce.getCombineBlock();
-  return reduce->getNumResults() == 1 && llvm::hasNItems(combiner, 2) &&
-         isa<arith::AddFOp, arith::AddIOp>(combiner.front()) &&
-         combiner.front().getOperands() == combiner.getArguments() &&
-         combiner.getTerminator()->getOperand(0) == combiner.front().getResult(0);
-}
-
 /// `v` as a sum that a mask leaves one element of.
 static std::optional<Picked> picked(BroadcastOp repeated) {
   auto expand = repeated.getSrc().getDefiningOp<ExpandDimsOp>();
   auto sum = expand ? expand.getSrc().getDefiningOp<ReduceOp>() : ReduceOp();
-  if (!sum || expand.getAxis() != sum.getAxis() || !isSum(sum) ||
+  if (!sum || expand.getAxis() != sum.getAxis() || !isSum(sum.getCombineBlock()) ||
       sum.getInputType() != repeated.getType() || sum.getInputType().getDimSize(sum.getAxis()) != 2)
     return std::nullopt;
   Operation *product = sum.getSrcs().front().getDefiningOp();

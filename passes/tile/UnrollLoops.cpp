@@ -7,6 +7,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Passes.h"
 #include "passes/Rounds.h"
+#include "passes/facts/Refusals.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -39,8 +40,10 @@ static LogicalResult unroll(scf::ForOp loop, int64_t most) {
   if (failed(checkLength(loop, factor.getInt(), most)))
     return failure();
   FailureOr<UnrolledLoopInfo> unrolled = unrollIntoRounds(loop, factor.getInt());
-  if (failed(unrolled))
-    return success(); // it runs as it is
+  if (failed(unrolled)) { // it runs as it is
+    refuse(loop, Reason::UnrollLongSteps);
+    return success();
+  }
   ++loopsUnrolled;
   LDBG() << "unrolled " << factor.getInt()
          << " times, with a loop for what is left: " << bool(unrolled->epilogueLoopOp);

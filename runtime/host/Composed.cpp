@@ -330,9 +330,9 @@ llvm::ArrayRef<FunctionEntry> host::composedFunctions() {
       {"matmul", matmul, true},
       {"chunk", chunk, true},
       {"linear", linear, false},
-      {"logical_and", logical<BinaryOp::And>, false},
-      {"logical_or", logical<BinaryOp::Or>, false},
-      {"logical_xor", logical<BinaryOp::Xor>, false},
+      {"logical_and", logical<BinaryOp::And>, true},
+      {"logical_or", logical<BinaryOp::Or>, true},
+      {"logical_xor", logical<BinaryOp::Xor>, true},
       {"dropout", dropout, true},
       {"cross_entropy", crossEntropy, true},
   };

@@ -1,4 +1,5 @@
 //===- Facts.cpp - attributes and facts of tensors, and their values ------===//
+#include "frontend/eval/InPlace.h"
 #include "frontend/eval/Methods.h"
 #include "frontend/eval/WorkMeter.h"
 #include "runtime/host/Functions.h"
@@ -21,6 +22,11 @@ static PyValue toTuple(ArrayRef<int64_t> values) {
   for (int64_t value : values)
     elements.push_back(PyValue::integer(value));
   return PyValue::tuple(std::move(elements));
+}
+
+static bool isMethod(StringRef name) {
+  const FunctionEntry *entry = findFunction(name);
+  return entry && entry->isMethod;
 }
 
 Result Tensor::attribute(StringRef name) {
@@ -47,7 +53,7 @@ Result Tensor::attribute(StringRef name) {
     return view(shape, strides, start);
   }
   const FunctionEntry *entry = findFunction(name);
-  if (entry && entry->isMethod)
+  if ((entry && entry->isMethod) || eval::isInPlaceMethod(name, isMethod))
     return PyValue::method(PyValue::extension(shared_from_this()), name.str());
   std::vector<StringRef> candidates = functionNames(/*methodsOnly=*/true);
   llvm::append_range(candidates,
@@ -63,6 +69,15 @@ Result Tensor::attribute(StringRef name) {
 }
 
 Result Tensor::callMethod(Evaluator &, StringRef name, const CallArgs &args) {
+  if (!isMethod(name))
+    return eval::callInPlace(PyValue::extension(shared_from_this()), name, args,
+                             [&](StringRef plain, const CallArgs &all) {
+                               Result value = callFunction(*findFunction(plain), context(), all);
+                               auto *made = value ? value->dynExtension<Tensor>() : nullptr;
+                               if (made && made->shape() != shape())
+                                 return eval::shapeChanges(name);
+                               return value;
+                             });
   CallArgs all = args;
   all.positional.insert(all.positional.begin(), PyValue::extension(shared_from_this()));
   return callFunction(*findFunction(name), context(), all);

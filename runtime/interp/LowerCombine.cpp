@@ -6,6 +6,7 @@
 // a single operation we have a loop for needs no instructions at all.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Combiners.h"
 #include "runtime/interp/Lowering.h"
 
 using namespace mlir;
@@ -15,20 +16,9 @@ using namespace tile::interp;
 /// A specialised loop, where the combiner is one operation on its two
 /// arguments.
 Kernel Lowering::fastCombine(Operation *op) {
-  if (op->getNumOperands() != 1)
+  Operation *combiner = soleCombiner(op->getRegion(0).front());
+  if (!combiner)
     return nullptr;
-  Block &block = op->getRegion(0).front();
-  if (!llvm::hasNItems(block.without_terminator(), 1))
-    return nullptr;
-  Operation &body = block.front();
-  if (body.getNumOperands() != 2 || body.getNumResults() != 1 ||
-      block.getTerminator()->getOperand(0) != body.getResult(0) ||
-      body.getOperand(0) == body.getOperand(1))
-    return nullptr;
-  // Every operation listed here is commutative.
-  for (Value operand : body.getOperands())
-    if (operand.getParentBlock() != &block || !isa<BlockArgument>(operand))
-      return nullptr;
   DType type = describe(op->getOperand(0).getType())->type;
   bool isScan = isa<ScanOp>(op);
   static const llvm::StringMap<IntOp> ints = {
@@ -39,7 +29,7 @@ Kernel Lowering::fastCombine(Operation *op) {
       {"arith.addf", FloatOp::Add},         {"arith.mulf", FloatOp::Mul},
       {"arith.maximumf", FloatOp::Maximum}, {"arith.minimumf", FloatOp::Minimum},
       {"arith.maxnumf", FloatOp::MaxNum},   {"arith.minnumf", FloatOp::MinNum}};
-  StringRef name = body.getName().getStringRef();
+  StringRef name = combiner->getName().getStringRef();
   if (Kernel kernel = ringCombine(name, isScan, type))
     return kernel;
   if (auto it = ints.find(name); it != ints.end())

@@ -3,7 +3,7 @@
 usage: check_rooms.py SOURCE
 
 - Every include goes from a room to one that rooms.txt lets it know, and the rooms make no
-  circle.
+  circle; nor do two files: of A.cpp and B.cpp, one may include the other's header.
 - MLIR is where the map says so, and libtile_rt has nothing of LLVM.
 - Facts about chips stand in target/ only: no capability is compared, with a number or with
   something that has a name, and no name of a target, or of a line of chips, spelled anywhere else.
@@ -87,6 +87,20 @@ def check_includes(path, text):
         there = room_of(match[1])
         if there and there != here and there not in ROOMS[here]:
             report(path, number, f"{here} must not know {there} ({match[1]})")
+
+
+def check_pairs(files):
+    """Who reads A.cpp, which needs B, need not read it for B.cpp."""
+    texts = {str(path.relative_to(SOURCE)): path for path in files}
+    known = {}
+    for name, path in texts.items():
+        if name.endswith(".cpp") and name[:-4] + ".h" in texts:
+            headers = re.findall(r'^#include "([\w/]+)\.h"', path.read_text(encoding="utf-8"), re.MULTILINE)
+            known[name[:-4]] = set(headers) - {name[:-4]}
+    for name, headers in sorted(known.items()):
+        for other in sorted(headers):
+            if name < other and name in known.get(other, ()):
+                report(texts[name + ".cpp"], 1, f"{name} and {other} include each other's headers")
 
 
 # What a program links that only launches kernels, and what must not depend on how code is made.
@@ -261,6 +275,7 @@ PIECED_STILL = ("passes/lowering/", "runtime/ahead/", "runtime/dispatch/")
 files = sorted(path for top in TOP for path in (SOURCE / top).rglob("*")
                if path.suffix in {".cpp", ".h", ".td"})
 check_circles()
+check_pairs(files)
 for path in files:
     text = path.read_text(encoding="utf-8")
     check_includes(path, text)

@@ -11,6 +11,7 @@ import tempfile
 
 CHECK = pathlib.Path(__file__).with_name("check_rooms.py")
 FAULTS = {
+    "ir/One.cpp": ('#include "ir/One.h"\n#include "ir/Two.h"\n', "include each other's headers"),
     "target/Up.h": ('#include "passes/Passes.h"\n', "target must not know passes"),
     "runtime/Deep.cpp": ('#include "mlir/IR/Value.h"\n', "runtime has nothing of MLIR"),
     "runtime/ahead/Deep.cpp": ('#include "llvm/ADT/StringRef.h"\n', "runtime/ahead has nothing of LLVM"),
@@ -38,6 +39,9 @@ FAULTS = {
     "compiler/Says.cpp": ("llvm::errs() << 1;\n", "writes to standard error"),
 }
 FINE = {
+    "ir/One.h": "int one();\n",
+    "ir/Two.h": "int two();\n",
+    "ir/Two.cpp": '#include "ir/One.h"\n#include "ir/Two.h"\n',
     "passes/Fine.cpp": '#include "target/Target.h"\n// sm_90 has capability >= 90, getenv(), errs()\n',
     "passes/Passed.cpp": "int c = target->capability;\nf(c, device.major * 10, vec<Capability>());\n",
     "passes/Text.cpp": 'auto t = formatted("no {}", name) + ".x" + "y";\n// "a " + b\nauto r = R"(a " + b)";\n',

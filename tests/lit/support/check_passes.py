@@ -6,8 +6,8 @@ Reads the `--tile-*` and `--graph-*` names from `tile-opt --help`. Each must sta
 of the suite and in docs/architecture.md; so must `OPTION=` of each option declared for it
 (passes/Passes.td and passes/*/Passes.td) in a RUN line of its pass. Each pass is declared in the folder of its
 source, with a contract (needs, guarantees, never), speaks on a channel of its name, and what it
-counts by its declaration is what its sources count. Each reason
-to hold back (passes/facts/Refusals.cpp) is given by a test.
+counts by its declaration is what its sources count. What the declarations name, as `cta.ring`, is an
+operation, a type or an attribute. Each reason to hold back (passes/facts/Refusals.cpp) is given by a test.
 Exits 1 after naming what is missing.
 """
 import pathlib
@@ -71,6 +71,16 @@ for where, missing in (("Passes.td", counted - declared), ("the sources", declar
     for name, count, _ in sorted(missing):
         failures += 1
         print(f"{where}: `{name}` has no such count: `{count}`")
+dialects = {path: path.read_text(encoding="utf-8") for path in (source / "ir").rglob("*.*")
+            if path.suffix in {".td", ".h", ".cpp"}}
+known = set(re.findall(r'"((?:tile|cta|graph)\.[\w.]+)"', "".join(dialects.values())))
+for path, text in dialects.items():
+    dialect = "graph" if path.parent.name == "graph" else "cta" if path.name.startswith("Cta") else "tile"
+    known |= {f"{dialect}.{name}" for name in re.findall(r'(?:\w+Op|AttrDef|TypeDef)<(?:\w+, )?"([\w.]+)"', text)}
+    known |= {f"{dialect}.{name}" for name in re.findall(r'mnemonic = "([\w.]+)"', text)}
+for name in sorted(set(re.findall(r"`[#!]?((?:cta|tile|graph)\.[\w.]+)`", records)) - known):
+    failures += 1
+    print(f"a declaration of a pass names what there is not: `{name}`")
 reasons = (source / "passes/facts/Refusals.cpp").read_text(encoding="utf-8")
 reasons = reasons[reasons.index("refusals[] = {"):reasons.index("};")]
 reasons = re.findall(r'"([^"]+)",\s*"[^"]+"\}', reasons)

@@ -306,3 +306,28 @@ func.func @launch(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32> 
   %z = graph.map exp(%y#0) : (!graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
   return %z : !graph.tensor<"M, N", f32>
 }
+
+// What a mask leaves of a product is summed by a kernel that reads the product anyway, and is
+// computed there, with the places that the mask compares: it is not stored beside it.
+// CHECK-LABEL: func.func @own(
+// CHECK: graph.kernel "own_0"
+// CHECK: graph.matmul
+// CHECK-NOT: graph.map where
+// CHECK: graph.yield %{{[a-z0-9]+}} :
+// CHECK: graph.kernel "own_1"
+// CHECK: graph.map where
+// CHECK: graph.reduce sum
+func.func @own(%x: !graph.tensor<"M, K", f16>, %y: !graph.tensor<"K, N", f16>, %c: !graph.tensor<"", f32>) -> !graph.tensor<"M", f32> {
+  %p = graph.matmul %x, %y : !graph.tensor<"M, K", f16>, !graph.tensor<"K, N", f16> -> !graph.tensor<"M, N", f32>
+  %d = graph.map mul(%p, %c) : (!graph.tensor<"M, N", f32>, !graph.tensor<"", f32>) -> !graph.tensor<"M, N", f32>
+  %top = graph.reduce max %d [1] : !graph.tensor<"M, N", f32> -> !graph.tensor<"M", f32>
+  %i = graph.index : !graph.tensor<"M", i32>
+  %row = graph.rearrange %i [0, -1] : !graph.tensor<"M", i32> -> !graph.tensor<"M, 1", i32>
+  %j = graph.index : !graph.tensor<"N", i32>
+  %is = graph.map eq(%row, %j) : (!graph.tensor<"M, 1", i32>, !graph.tensor<"N", i32>) -> !graph.tensor<"M, N", i1>
+  %zero = graph.constant 0.0 : f64 : !graph.tensor<"", f32>
+  %w = graph.map where(%is, %d, %zero) : (!graph.tensor<"M, N", i1>, !graph.tensor<"M, N", f32>, !graph.tensor<"", f32>) -> !graph.tensor<"M, N", f32>
+  %s = graph.reduce sum %w [1] : !graph.tensor<"M, N", f32> -> !graph.tensor<"M", f32>
+  %r = graph.map sub(%top, %s) : (!graph.tensor<"M", f32>, !graph.tensor<"M", f32>) -> !graph.tensor<"M", f32>
+  return %r : !graph.tensor<"M", f32>
+}

@@ -139,3 +139,50 @@ func.func @pair(%x: !graph.tensor<"M, 1", f32>, %y: !graph.tensor<"M, 2", f32>, 
   %r = graph.map where(%c, %w, %y) : (!graph.tensor<"2", i1>, !graph.tensor<"M, 2", f32>, !graph.tensor<"M, 2", f32>) -> !graph.tensor<"M, 2", f32>
   return %r : !graph.tensor<"M, 2", f32>
 }
+
+// -----
+
+// Few elements of what is computed element by element are computed of few: of the array's, and of
+// what is known of their rows. Where an index lies outside there is 0, whatever is computed of it.
+// CHECK-LABEL: func.func @label(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: {{.*}}, %[[Y:[a-z0-9]+]]: {{.*}}, %[[AT:[a-z0-9]+]]:
+// CHECK: %[[OWN:.*]] = graph.gather %[[X]][%{{.*}}, %[[AT]]] {guarded}
+// CHECK: %[[ROW:.*]] = graph.rearrange %[[Y]] [0, -1]
+// CHECK: %[[APART:.*]] = graph.map sub(%[[OWN]], %[[ROW]])
+// CHECK: graph.map ge(%[[AT]]
+// CHECK: graph.map lt(%[[AT]]
+// CHECK: %[[R:.*]] = graph.map where(%{{.*}}, %[[APART]], %{{.*}})
+// CHECK: return %[[R]]
+func.func @label(%x: !graph.tensor<"N, C", f32>, %y: !graph.tensor<"N, 1", f32>, %at: !graph.tensor<"N, 1", i64>) -> !graph.tensor<"N, 1", f32> {
+  %d = graph.map sub(%x, %y) : (!graph.tensor<"N, C", f32>, !graph.tensor<"N, 1", f32>) -> !graph.tensor<"N, C", f32>
+  %i = graph.index : !graph.tensor<"N", i32>
+  %row = graph.rearrange %i [0, -1] : !graph.tensor<"N", i32> -> !graph.tensor<"N, 1", i32>
+  %r = graph.gather %d[%row, %at] {guarded} : (!graph.tensor<"N, C", f32>, !graph.tensor<"N, 1", i32>, !graph.tensor<"N, 1", i64>) -> !graph.tensor<"N, 1", f32>
+  return %r : !graph.tensor<"N, 1", f32>
+}
+
+// -----
+
+// Of a table as many or more rows may be taken than it has: it is computed once.
+// CHECK-LABEL: func.func @rows(
+// CHECK: %[[E:.*]] = graph.map exp
+// CHECK: graph.gather %[[E]]
+func.func @rows(%x: !graph.tensor<"V, D", f32>, %at: !graph.tensor<"T, 1", i64>) -> !graph.tensor<"T, D", f32> {
+  %e = graph.map exp(%x) : (!graph.tensor<"V, D", f32>) -> !graph.tensor<"V, D", f32>
+  %i = graph.index : !graph.tensor<"D", i32>
+  %r = graph.gather %e[%at, %i] {guarded} : (!graph.tensor<"V, D", f32>, !graph.tensor<"T, 1", i64>, !graph.tensor<"D", i32>) -> !graph.tensor<"T, D", f32>
+  return %r : !graph.tensor<"T, D", f32>
+}
+
+// -----
+
+// Of the numbers along a dimension each is its place: nothing is taken.
+// CHECK-LABEL: func.func @places(
+// CHECK-NOT: graph.gather
+// CHECK: graph.map pow(%arg0, %arg1)
+func.func @places(%w: !graph.tensor<"", f32>, %at: !graph.tensor<"N", i32>) -> !graph.tensor<"N", f32> {
+  %i = graph.index : !graph.tensor<"N", i32>
+  %p = graph.map pow(%w, %i) : (!graph.tensor<"", f32>, !graph.tensor<"N", i32>) -> !graph.tensor<"N", f32>
+  %g = graph.gather %p[%at] : (!graph.tensor<"N", f32>, !graph.tensor<"N", i32>) -> !graph.tensor<"N", f32>
+  return %g : !graph.tensor<"N", f32>
+}

@@ -43,6 +43,32 @@ func.func @row(%i: i32, %f: f32, %q: !tile.ptr<f32>) {
   return
 }
 
+// A combiner that does more than add is asked for each element.
+// CHECK-LABEL: llvm.func @counted
+// CHECK-NOT: nvvm.shfl.sync idx
+// CHECK-COUNT-6: nvvm.shfl.sync bfly
+// CHECK: llvm.return
+func.func @counted(%i: i32, %f: f32, %q: !tile.ptr<f32>) {
+  %p = tile.splat %q : !tile.ptr<f32> -> tensor<32x!tile.ptr<f32>, #sums>
+  %x = tile.splat %f : f32 -> tensor<16x32xf32, #block>
+  %zero = arith.constant dense<0.0> : tensor<16x32xf32, #block>
+  %r = tile.make_range 0 to 16 : tensor<16xi32, #rows>
+  %s = tile.splat %i : i32 -> tensor<16xi32, #rows>
+  %c = arith.cmpi eq, %r, %s : tensor<16xi32, #rows>
+  %e = tile.expand_dims %c {axis = 1 : i32} : tensor<16xi1, #rows> -> tensor<16x1xi1, #column>
+  %m = tile.broadcast %e : tensor<16x1xi1, #column> -> tensor<16x32xi1, #block>
+  %v = arith.select %m, %x, %zero : tensor<16x32xi1, #block>, tensor<16x32xf32, #block>
+  %y = tile.reduce %v {axis = 0 : i32} : tensor<16x32xf32, #block> -> tensor<32xf32, #sums> {
+  ^bb0(%a: f32, %b: f32):
+    %t = arith.addf %a, %b : f32
+    %one = arith.constant 1.0 : f32
+    %n = arith.addf %t, %one : f32
+    tile.yield %n : f32
+  }
+  tile.store %p, %y : tensor<32x!tile.ptr<f32>, #sums>
+  return
+}
+
 // A lone negative zero is a sum of zeros, too. The index may be long, and the range start elsewhere.
 // CHECK-LABEL: llvm.func @lone
 // CHECK-SAME: %[[I:.*]]: i64

@@ -70,7 +70,7 @@ func.func @no_room(%lo: i32, %hi: i32, %z: tensor<64x64xf32, #acc>, %x: tensor<6
   %c1 = arith.constant 1 : i32
   %r = cta.ring {stages = 3 : i32, consumers = 4 : i32} : !ring
   cta.roles consumers {
-    // expected-remark @below {{products are not in flight from one iteration to the next: shared memory has no room for a second place of what an iteration computes for them}}
+    // expected-remark @below {{products are not in flight from one iteration to the next: a second place of what an iteration computes for them does not fit, or costs a program}}
     %s = scf.for %i = %lo to %hi step %c1 iter_args(%s0 = %z) -> (tensor<64x64xf32, #acc>) : i32 {
       %n = arith.sitofp %i : i32 to f16
       %b = tile.splat %n : f16 -> tensor<64x64xf16, #acc>

@@ -1,6 +1,8 @@
 // RUN: tile-opt %s --tile-defer-reductions | FileCheck %s
 // RUN: tile-opt %s --tile-defer-reductions=maxima=false | FileCheck %s --check-prefix OFF
 // RUN: sed 's/exp2 %below/sin %below/' %s | tile-opt --tile-defer-reductions | FileCheck %s --check-prefix OFF
+// What combines maxima does nothing else.
+// RUN: sed 's/^      %c = arith.maxnumf %a, %b : f32/%d = arith.maxnumf %a, %b : f32\n%zero1 = arith.constant 0.0 : f32\n%c = arith.maxnumf %d, %zero1 : f32/' %s | tile-opt --tile-defer-reductions | FileCheck %s --check-prefix OFF
 // OFF-NOT: any_in_warp
 // Exponentials relative to the maximum less 4 are as much larger: 4 are left of the 8 that it may grow by.
 // RUN: sed 's/^    %column = tile.expand_dims %now/%four = arith.constant dense<4.0> : tensor<64xf32, #rows>\n%near = arith.subf %now, %four : tensor<64xf32, #rows>\n%column = tile.expand_dims %near/' %s >%t

@@ -1,4 +1,7 @@
-// RUN: tile-opt %s --tile-unroll-loops | FileCheck %s
+// RUN: tile-opt %s --tile-unroll-loops 2>%t | FileCheck %s
+// RUN: FileCheck %s --check-prefix=WHY --input-file %t
+// WHY: remark: the loop is not unrolled: so many of its steps are more than its counter can be
+// WHY-NOT: remark
 
 // The end is not before the start; a second loop takes what is left over.
 // CHECK-LABEL: func.func @dynamic

@@ -1,6 +1,6 @@
-//===- PipelineLoads.h - what loops load, iterations ahead ----------------===//
-#ifndef TILE_PASSES_COPIES_PIPELINELOADS_H
-#define TILE_PASSES_COPIES_PIPELINELOADS_H
+//===- Pipeline.h - what loops load, iterations ahead ---------------------===//
+#ifndef TILE_PASSES_COPIES_PIPELINE_H
+#define TILE_PASSES_COPIES_PIPELINE_H
 
 #include "ir/CtaDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -76,4 +76,4 @@ llvm::SmallVector<LoadOp> startAhead(Pipeline &p);
 
 } // namespace tile
 
-#endif // TILE_PASSES_COPIES_PIPELINELOADS_H
+#endif // TILE_PASSES_COPIES_PIPELINE_H

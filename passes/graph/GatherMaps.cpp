@@ -1,0 +1,229 @@
+//===- GatherMaps.cpp - elements of what is computed element by element ---===//
+//
+// Few elements of a map are the map of few elements: of the logarithms of a softmax those of the
+// labels are computed of what was given for these and what is known of their rows, and the others
+// are stored nowhere. Where as many or more are taken it is left: nothing would be computed less.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/IR/PatternMatch.h"
+#include "passes/graph/Indices.h"
+#include "passes/graph/Sources.h"
+#include <map>
+
+using namespace mlir;
+using namespace tile::graph;
+
+namespace {
+/// A dimension of an array at its own places: its size, and where it lies, counted from the last.
+struct Line {
+  Size size;
+  size_t fromEnd;
+};
+} // namespace
+
+static std::optional<Line> lineOf(Value index) {
+  auto view = index.getDefiningOp<RearrangeOp>();
+  auto line = (view ? view.getSrc() : index).getDefiningOp<IndexOp>();
+  if (!line)
+    return std::nullopt;
+  Size size = typeOf(line.getResult()).sizes()[0];
+  if (!view)
+    return Line{size, 1};
+  for (auto [i, dim] : llvm::enumerate(view.getDims()))
+    if (dim == 0)
+      return Line{size, view.getDims().size() - i};
+  return std::nullopt;
+}
+
+namespace {
+class Taker {
+public:
+  Taker(OpBuilder &b, GatherOp op) : b(b), op(op), indices(b, op.getLoc()) {}
+  /// Elements of a value: an index for each of its dimensions, null along one of size 1.
+  Value take(Value value, ArrayRef<Value> at);
+  /// What tells whether all indices are inside, and 0 where they are not.
+  Value onlyInside(Value value);
+
+private:
+  Value takeOperand(Value operand, Value result, ArrayRef<Value> at);
+  Value takeOfArray(Value value, ArrayRef<Value> at);
+  Value whole(Value value, ArrayRef<Value> at);
+
+  OpBuilder &b;
+  GatherOp op;
+  IndexBuilder indices;
+  std::map<std::pair<void *, std::vector<void *>>, Value> taken;
+};
+} // namespace
+
+/// The value itself, in the order of dimensions that its indices are in; null if they are others.
+Value Taker::whole(Value value, ArrayRef<Value> at) {
+  SmallVector<int64_t> dims;
+  for (auto [dim, index] : llvm::enumerate(at)) {
+    if (!index)
+      continue;
+    std::optional<Line> line = lineOf(index);
+    if (!line || line->size != typeOf(value).sizes()[dim])
+      return {};
+    if (line->fromEnd > dims.size())
+      dims.insert(dims.begin(), line->fromEnd - dims.size(), -1);
+    int64_t &place = dims[dims.size() - line->fromEnd];
+    if (place >= 0)
+      return {}; // a diagonal
+    place = int64_t(dim);
+  }
+  Sizes sizes;
+  for (int64_t dim : dims)
+    sizes.push_back(dim < 0 ? Size(1) : typeOf(value).sizes()[dim]);
+  auto type = GraphTensorType::of(b.getContext(), sizes, typeOf(value).getElement());
+  return RearrangeOp::create(b, op.getLoc(), type, value, dims);
+}
+
+Value Taker::takeOfArray(Value value, ArrayRef<Value> at) {
+  if (Value same = whole(value, at))
+    return same;
+  if (value.getDefiningOp<IndexOp>()) { // the numbers from 0 on, of which each is its place
+    auto type = GraphTensorType::of(b.getContext(), typeOf(at[0]).sizes(), b.getI32Type());
+    return typeOf(at[0]).getElement() == b.getI32Type()
+               ? at[0]
+               : CastOp::create(b, op.getLoc(), type, at[0]).getResult();
+  }
+  SmallVector<Value> all;
+  Sizes shape;
+  unsigned dim;
+  for (Value index : at) {
+    all.push_back(index ? index : indices.number(Size(0)));
+    shape = *broadcast(shape, typeOf(all.back()).sizes(), dim);
+  }
+  auto type = GraphTensorType::of(b.getContext(), shape, typeOf(value).getElement());
+  return GatherOp::create(b, op.getLoc(), type, value, all, op.getGuarded());
+}
+
+/// An operand broadcasts to the result, whose dimensions `at` is of.
+Value Taker::takeOperand(Value operand, Value result, ArrayRef<Value> at) {
+  Sizes sizes = typeOf(operand).sizes();
+  size_t missing = typeOf(result).sizes().size() - sizes.size();
+  SmallVector<Value> own;
+  for (auto [i, size] : llvm::enumerate(sizes))
+    own.push_back(size.isConstant(1) ? Value() : at[missing + i]);
+  return take(operand, own);
+}
+
+Value Taker::take(Value value, ArrayRef<Value> at) {
+  if (typeOf(value).sizes().empty())
+    return value;
+  std::vector<void *> places;
+  for (Value index : at)
+    places.push_back(index ? index.getAsOpaquePointer() : nullptr);
+  std::pair<void *, std::vector<void *>> key{value.getAsOpaquePointer(), places};
+  if (auto known = taken.find(key); known != taken.end())
+    return known->second;
+  Operation *source = value.getDefiningOp();
+  if (auto view = dyn_cast_or_null<RearrangeOp>(source)) {
+    SmallVector<Value> own(typeOf(view.getSrc()).sizes().size());
+    for (auto [dim, index] : llvm::zip(view.getDims(), at))
+      if (dim >= 0)
+        own[dim] = index;
+    return taken[key] = take(view.getSrc(), own);
+  }
+  if (!isa_and_nonnull<MapOp, CastOp>(source))
+    return taken[key] = takeOfArray(value, at);
+  SmallVector<Value> operands;
+  Sizes shape;
+  unsigned dim;
+  for (Value operand : source->getOperands()) {
+    operands.push_back(takeOperand(operand, value, at));
+    shape = *broadcast(shape, typeOf(operands.back()).sizes(), dim);
+  }
+  Operation *made = b.clone(*source);
+  made->setOperands(operands);
+  made->getResult(0).setType(
+      GraphTensorType::of(b.getContext(), shape, typeOf(value).getElement()));
+  return taken[key] = made->getResult(0);
+}
+
+Value Taker::onlyInside(Value value) {
+  Value inside;
+  auto both = [&](MapKind kind, Value x, Value y, Type element) {
+    unsigned dim;
+    Sizes shape = *broadcast(typeOf(x).sizes(), typeOf(y).sizes(), dim);
+    auto type = GraphTensorType::of(b.getContext(), shape, element);
+    return MapOp::create(b, op.getLoc(), type, kind, ValueRange{x, y}).getResult();
+  };
+  Type truth = b.getI1Type();
+  for (auto [index, size] : llvm::zip(op.getIndices(), typeOf(op.getSrc()).sizes())) {
+    std::optional<Line> line = lineOf(index);
+    if (line && line->size == size)
+      continue;
+    for (auto [kind, bound] : {std::pair(MapKind::ge, Size(0)), std::pair(MapKind::lt, size)}) {
+      Value holds = both(kind, index, indices.number(bound), truth);
+      inside = inside ? both(MapKind::bit_and, inside, holds, truth) : holds;
+    }
+  }
+  if (!inside)
+    return value;
+  Type element = typeOf(value).getElement();
+  Attribute zero =
+      isa<FloatType>(element) ? Attribute(b.getF64FloatAttr(0)) : Attribute(b.getI64IntegerAttr(0));
+  Value nothing = ConstantOp::create(
+      b, op.getLoc(), GraphTensorType::of(b.getContext(), {}, element), cast<TypedAttr>(zero));
+  return MapOp::create(b, op.getLoc(), op.getType(), MapKind::select,
+                       ValueRange{inside, value, nothing});
+}
+
+/// Whether no more elements are taken than there are, whatever the sizes.
+static bool takesFew(GatherOp op) {
+  Sizes left = typeOf(op.getSrc()).sizes();
+  for (const Size &size : op.getType().sizes()) {
+    auto *same = llvm::find(left, size);
+    if (same != left.end())
+      left.erase(same);
+    else if (!size.isConstant(1))
+      return false;
+  }
+  return true;
+}
+
+/// How many operations are done again for what is taken of a value.
+static unsigned countMaps(Value value) {
+  unsigned count = 0;
+  visitSources(value, [&](Value source) {
+    bool isMap = isa_and_nonnull<MapOp, CastOp>(source.getDefiningOp());
+    count += isMap;
+    return isMap || source.getDefiningOp<RearrangeOp>();
+  });
+  return count;
+}
+
+namespace {
+/// With so many operations `left` that may be done again: elements of sums of elements, and so on,
+/// are as many as there are ways down to the array, and are stored instead.
+struct GatherOfMap : OpRewritePattern<GatherOp> {
+  GatherOfMap(MLIRContext *context, unsigned &left) : OpRewritePattern(context), left(left) {}
+  unsigned &left;
+  LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
+    if (!isa_and_nonnull<MapOp, CastOp>(op.getSrc().getDefiningOp()) || !takesFew(op))
+      return failure();
+    SmallVector<Value> at;
+    Sizes shape;
+    unsigned dim;
+    for (auto [index, size] : llvm::zip(op.getIndices(), typeOf(op.getSrc()).sizes())) {
+      at.push_back(size.isConstant(1) ? Value() : index);
+      if (at.back())
+        shape = *broadcast(shape, typeOf(index).sizes(), dim);
+    }
+    unsigned count = countMaps(op.getSrc());
+    if (shape != op.getType().sizes() || count > left)
+      return failure();
+    left -= count;
+    Taker taker(rewriter, op);
+    Value value = taker.take(op.getSrc(), at);
+    rewriter.replaceOp(op, op.getGuarded() ? taker.onlyInside(value) : value);
+    return success();
+  }
+};
+} // namespace
+
+void tile::graph::addGatherPatterns(RewritePatternSet &patterns, unsigned &left) {
+  patterns.add<GatherOfMap>(patterns.getContext(), left);
+}
