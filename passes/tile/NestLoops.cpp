@@ -138,8 +138,9 @@ bool Nest::isCounter(BlockArgument arg, Value init) {
 }
 
 bool Nest::findCounter() {
-  if (!isConstant(loop.getLowerBound(), 0) || !isConstant(loop.getStep(), 1) ||
-      !loop.getInductionVar().use_empty() || !loop->use_empty())
+  // Turns are divided by steps as signed numbers.
+  if (loop.getUnsignedCmp() || !isConstant(loop.getLowerBound(), 0) ||
+      !isConstant(loop.getStep(), 1) || !loop.getInductionVar().use_empty() || !loop->use_empty())
     return false;
   for (auto [arg, init] : llvm::zip(loop.getRegionIterArgs(), loop.getInits()))
     if (isCounter(arg, init))

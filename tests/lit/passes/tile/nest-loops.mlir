@@ -175,4 +175,44 @@ func.func @constant(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %turns: i32) {
   }
   return
 }
+
+// Turns are counted as unsigned numbers, of which there may be more than signed ones.
+// CHECK-LABEL: func.func @unsigned
+// CHECK: scf.for unsigned
+// CHECK-NOT: scf.for
+// CHECK: scf.if
+func.func @unsigned(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %turns: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %last = arith.constant 7 : i32
+  %none = arith.constant -1 : i32
+  %half = arith.constant 0.5 : f32
+  %r:3 = scf.for unsigned %i = %c0 to %turns step %c1 iter_args(%count = %none, %row = %none, %sum = %half) -> (i32, i32, f32) : i32 {
+    %end = arith.cmpi eq, %count, %last : i32
+    %more = arith.addi %count, %c1 : i32
+    %k = arith.select %end, %c0, %more : i32
+    %first = arith.cmpi eq, %k, %c0 : i32
+    %own = scf.if %first -> (i32) {
+      %n = arith.addi %row, %c1 : i32
+      scf.yield %n : i32
+    } else {
+      scf.yield %row : i32
+    }
+    %xp = tile.addptr %x, %own : !tile.ptr<f32>, i32
+    %at = tile.addptr %xp, %k : !tile.ptr<f32>, i32
+    %v = tile.load %at : !tile.ptr<f32>
+    %t = arith.addf %sum, %v : f32
+    %is_last = arith.cmpi eq, %k, %last : i32
+    %next = scf.if %is_last -> (f32) {
+      %m = arith.mulf %t, %half : f32
+      %yp = tile.addptr %y, %own : !tile.ptr<f32>, i32
+      tile.store %yp, %m : !tile.ptr<f32>
+      scf.yield %m : f32
+    } else {
+      scf.yield %t : f32
+    }
+    scf.yield %k, %own, %next : i32, i32, f32
+  }
+  return
+}
 }
