@@ -52,6 +52,7 @@ private:
   };
 
   bool findSlot();
+  bool isRoomAhead(cta::RingWaitOp late);
   bool findFilledSlot();
   bool dependsOnTurnAlone(cta::SingleOp refill);
   bool fits();
@@ -99,12 +100,38 @@ bool Chain::findSlot() {
   if (!release)
     return false;
   refill = nextCopiesBehind(release);
-  return llvm::all_of(wait.getRing().getUsers(),
+  return isRoomAhead(wait) &&
+         llvm::all_of(wait.getRing().getUsers(),
                       [&](Operation *user) {
                         return user == wait || user == release || !loop->isAncestor(user) ||
                                (refill && refill->isAncestor(user));
                       }) &&
          dependsOnTurnAlone(refill);
+}
+
+/// Whether what the next turn waits for comes while the slot is still taken. Of one slot alone that
+/// is so if the warp that copies fills it again behind all others: in front of them, it would wait
+/// for the slot, and the threads for it.
+bool Chain::isRoomAhead(cta::RingWaitOp late) {
+  auto ring = late.getRing().getDefiningOp<cta::RingOp>();
+  if (refill || (ring && ring.getStages() > 1))
+    return true;
+  auto acquireOf = [](Value ring) {
+    cta::RingAcquireOp found;
+    for (Operation *user : ring.getUsers())
+      if (auto acquire = dyn_cast<cta::RingAcquireOp>(user)) {
+        if (found)
+          return cta::RingAcquireOp();
+        found = acquire;
+      }
+    return found;
+  };
+  cta::RingAcquireOp own = acquireOf(late.getRing());
+  return own && llvm::all_of(loop.getBody()->getOps<cta::RingWaitOp>(), [&](cta::RingWaitOp wait) {
+           cta::RingAcquireOp other = acquireOf(wait.getRing());
+           return other == own ||
+                  (other && other->getBlock() == own->getBlock() && other->isBeforeInBlock(own));
+         });
 }
 
 /// Threads fill it, and not in the next turn.
