@@ -67,6 +67,9 @@ private:
   friend class StatementRunner;
   struct Statement;
   Result evaluateStatement(size_t index, llvm::StringRef name);
+  /// Runs `stmt`, and what it may choose where it is undecided; what went wrong at first.
+  std::unique_ptr<EvalError> runOrChoose(const ast::Stmt &stmt,
+                                         const std::shared_ptr<Scope> &scope);
   void runUndecided(const ast::If &branch, const std::shared_ptr<Scope> &scope);
   void runUndecided(const ast::Try &attempt, const std::shared_ptr<Scope> &scope);
   bool runCompletely(const ast::Body &body, const std::shared_ptr<Scope> &scope);

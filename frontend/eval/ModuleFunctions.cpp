@@ -136,8 +136,8 @@ std::shared_ptr<Scope> ModuleEnv::scopeInside(const ast::FunctionDef &def,
         scope->variables[parameter.name] = value.take();
   for (const ast::StmtPtr &stmt : def.body)
     if (llvm::isa<ast::Assign, ast::AnnAssign, ast::FunctionDef, ast::ClassDef, ast::Import,
-                  ast::ImportFrom>(*stmt))
-      StatementRunner(program.evaluator()).run(*stmt, scope);
+                  ast::ImportFrom, ast::If, ast::Try>(*stmt))
+      runOrChoose(*stmt, scope);
   return scope;
 }
 

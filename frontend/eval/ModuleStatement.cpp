@@ -56,6 +56,18 @@ void ModuleEnv::runUndecided(const ast::Try &attempt, const std::shared_ptr<Scop
   }
 }
 
+std::unique_ptr<EvalError> ModuleEnv::runOrChoose(const ast::Stmt &stmt,
+                                                  const std::shared_ptr<Scope> &scope) {
+  Flow flow = StatementRunner(program.evaluator()).run(stmt, scope);
+  if (isUndecided(stmt, flow.error.get())) {
+    if (auto *branch = llvm::dyn_cast<ast::If>(&stmt))
+      runUndecided(*branch, scope);
+    else
+      runUndecided(llvm::cast<ast::Try>(stmt), scope);
+  }
+  return std::move(flow.error);
+}
+
 Result ModuleEnv::evaluateStatement(size_t index, StringRef name) {
   Statement &statement = *statements[index];
   if (statement.state == Statement::State::Running)
@@ -68,13 +80,7 @@ Result ModuleEnv::evaluateStatement(size_t index, StringRef name) {
     statement.scope = Evaluator::makeScope(*this);
     statement.scope->isTopLevel = true;
     statement.scope->before = index;
-    Flow flow = StatementRunner(program.evaluator()).run(*statement.stmt, statement.scope);
-    statement.error = std::move(flow.error);
-    if (auto *branch = llvm::dyn_cast<ast::If>(statement.stmt); branch && statement.isUndecided())
-      runUndecided(*branch, statement.scope);
-    if (auto *attempt = llvm::dyn_cast<ast::Try>(statement.stmt);
-        attempt && statement.isUndecided())
-      runUndecided(*attempt, statement.scope);
+    statement.error = runOrChoose(*statement.stmt, statement.scope);
     statement.state = Statement::State::Done;
   }
   // A statement that failed may have bound the name before it did.

@@ -245,6 +245,35 @@ class Op:
     }
 }
 
+TEST(Kernels, SeeWhatTheirFunctionImportsAndChooses) {
+  TestFile file(R"(
+import triton
+def make(tall):
+    try:
+        import math as m
+        import toolkits.nobody.has
+        sure = 1
+    except ImportError:
+        sure = 0
+    if tall:
+        rows = 64
+    else:
+        rows = 32
+    if m.floor(2.5) == 2:
+        columns = 16
+    @triton.jit
+    def kernel(): pass
+    return kernel
+)");
+  ASSERT_EQ(kernelNames(file), "kernel");
+  auto kernel = file.env->kernels()[0];
+  ASSERT_TRUE(kernel->closure);
+  auto &known = kernel->closure->variables;
+  EXPECT_EQ(repr(known["columns"]), "16");
+  EXPECT_EQ(repr(known["sure"]), "0");
+  EXPECT_EQ(repr(known["rows"]), "64"); // the first branch that runs
+}
+
 TEST(Kernels, ConditionsOnOtherVendorsAreFalse) {
   TestFile file(R"(
 from platforms import current_platform
