@@ -1,5 +1,5 @@
 //===- Casts.cpp - conversions between element types ----------------------===//
-#include "passes/lowering/Casts.h"
+#include "passes/lowering/core/Casts.h"
 #include "ir/Attributes.h"
 
 using namespace mlir;
