@@ -219,7 +219,9 @@ def check_output(path, text):
 
 
 INSTRUCTIONS = re.compile(r"\.sync\b|\.aligned\b|\bsetmaxnreg|\bld\.(global|volatile)|\bst\.global|\bbar\.|"
-                          r"\bgriddepcontrol|\bcreatepolicy|\bmbarrier\.|\bcp\.async\.bulk|\bshfl\.")
+                          r"\bgriddepcontrol|\bcreatepolicy|\bmbarrier\.|\bcp\.async\.bulk|\bshfl\.|"
+                          # What ends in a type: `max.s32`, and `cvt.rn.f16x2.` as a beginning.
+                          r"(?<![.\w])(?!llvm\.)[a-z]\w*(\.[a-z]\w*)*\.([sub]|b?f)(8|16|32|64)(x2)?\b")
 
 
 def check_ptx(path, text):

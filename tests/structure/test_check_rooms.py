@@ -37,6 +37,7 @@ FAULTS = {
     "runtime/Pieced.cpp": ('auto t = llvm::formatv("{0} of", 1);\n', "text is pieced together"),
     "tools/Streamed.cpp": ('os << n\n   << " of them; " << all;\n', "text is streamed in pieces"),
     "compiler/Ptx.cpp": ('bool b = ptx.contains("ld.global");\n', "PTX is named"),
+    "compiler/Begins.cpp": ('bool b = text.starts_with("cvt.rn.f16x2.e");\n', "PTX is named"),
     "compiler/Says.cpp": ("llvm::errs() << 1;\n", "writes to standard error"),
 }
 FINE = {
