@@ -35,7 +35,8 @@ namespace {
 /// A pipeline built once and run on many modules.
 struct Pipeline {
   PassManager pm;
-  Pipeline(MLIRContext *context, void (*build)(OpPassManager &)) : pm(context) {
+  void (*const build)(OpPassManager &);
+  Pipeline(MLIRContext *context, void (*build)(OpPassManager &)) : pm(context), build(build) {
 #ifdef NDEBUG
     pm.enableVerifier(false);
 #endif
@@ -153,19 +154,26 @@ public:
     return value;
   }
 
-  /// Passes fail only on what the compiler does not support or on its own
-  /// faults; either way the user sees the source line, not an op dump.
-  bool run(const char *name, Pipeline &pipeline, ModuleOp module) {
-    ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) {
+  /// Takes what MLIR says, while it is there: nothing is printed.
+  ScopedDiagnosticHandler listening() {
+    return ScopedDiagnosticHandler(&context, [this](mlir::Diagnostic &d) {
       if (d.getSeverity() == DiagnosticSeverity::Error)
         errors.at(d.getLocation(), d.str()).unsupported = true;
       else if (std::optional<Reason> reason = readRefusal(d))
         remarks.push_back({d.getLocation(), *reason});
       return success();
     });
+  }
+
+  /// Passes fail only on what the compiler does not support or on its own
+  /// faults; either way the user sees the source line, not an op dump.
+  bool run(const char *name, Pipeline &pipeline, ModuleOp module) {
+    auto handler = listening();
+    std::optional<Pipeline> printing; // of its own: the next compilation prints elsewhere
     if (!options.printIrAfter.empty())
-      instrument(pipeline.pm);
-    bool ok = timed(name, [&] { return succeeded(pipeline.pm.run(module)); });
+      instrument(printing.emplace(&context, pipeline.build).pm);
+    PassManager &pm = printing ? printing->pm : pipeline.pm;
+    bool ok = timed(name, [&] { return succeeded(pm.run(module)); });
     if (!ok && !result.diagnostics.hasErrors())
       result.diagnostics.error(&file, {}, formatted("internal error in `{}`", name));
     return ok;
@@ -310,6 +318,7 @@ bool Compilation::translate(PtxEmitter &emitter) {
   std::string error;
   errors.listenTo(llvmContext);
   llvmModule = timed("translate", [&] {
+    auto handler = listening();
     return emitter.translate(*module, llvmContext, *target, emitOptions, error);
   });
   if (!llvmModule)

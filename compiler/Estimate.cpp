@@ -50,12 +50,12 @@ double Estimator::turnsOf(int loop) const {
 
 /// Wide instructions of warpgroups read less for each multiplication; those of warps do not reach
 /// the peak of chips that have the others.
-static double shareOf(const Explanation::Dot &dot, bool hasWarpgroups, double beside) {
+static double shareOf(const Explanation::Dot &dot, bool hasWarpgroups, const Tuning &tuning) {
   llvm::StringRef name = dot.instruction;
   unsigned columns = 0;
   if (name.consume_front("wgmma.m64n") && !name.consumeInteger(10, columns))
-    return double(columns) / (columns + beside);
-  return hasWarpgroups ? 0.6 : 0.85;
+    return double(columns) / (columns + tuning.columnsBesideProduct);
+  return hasWarpgroups ? tuning.warpsShareBesideWarpgroups : tuning.warpsShareOfPeak;
 }
 
 double Estimator::shareOfPeak() const {
@@ -65,7 +65,7 @@ double Estimator::shareOfPeak() const {
   for (const Explanation::Dot &dot : e.dots) {
     double all = dot.operations * turnsOf(dot.loop);
     operations += all;
-    needed += all / shareOf(dot, hasWarpgroups, tuning.columnsBesideProduct);
+    needed += all / shareOf(dot, hasWarpgroups, tuning);
   }
   return needed > 0 ? operations / needed : 1;
 }

@@ -1,5 +1,6 @@
 //===- ExplainPrint.cpp - bounds of a kernel, and its report as text ---------===//
 #include "compiler/Explain.h"
+#include "frontend/Counted.h"
 #include "target/Target.h"
 #include "target/Tuning.h"
 #include "text/Format.h"
@@ -186,16 +187,16 @@ static const char *whyFewerStages(const Explanation &e, const Explanation::Ring 
 
 static void printSummary(const Explanation &e, raw_ostream &os) {
   const KernelMetadata &m = e.metadata;
-  os << m.entry << " for " << m.target << ": " << e.consumerWarps << " warps";
+  os << formatted("{} for {}: {} warps", m.entry, m.target, e.consumerWarps);
   int programs = m.programsPerBlock[0] * m.programsPerBlock[1] * m.programsPerBlock[2];
   if (e.producerWarps)
-    os << " that compute"
-       << (programs > 1   ? formatted(", in {} groups with a program each", programs)
-           : e.groups > 1 ? ", in two groups that take blocks by turns"
-                          : "")
-       << ", 1 that copies (" << m.threads << " threads)";
+    os << formatted(" that compute{}, 1 that copies ({} threads)",
+                    programs > 1   ? formatted(", in {} groups with a program each", programs)
+                    : e.groups > 1 ? ", in two groups that take blocks by turns"
+                                   : "",
+                    m.threads);
   if (e.consumerWarps != programs * m.numWarps)
-    os << "; " << m.numWarps << " were asked for, and hold too few registers";
+    os << formatted("; {} were asked for, and hold too few registers", m.numWarps);
   os << "\n";
   if (m.fewPrograms > 0)
     os << formatted(
@@ -205,10 +206,10 @@ static void printSummary(const Explanation &e, raw_ostream &os) {
   for (const auto &[wish, why] : e.refused)
     os << formatted("{:<17}{}\n", formatted("  not {}: ", wish), why);
   if (e.registers >= 0) {
-    os << "  registers      " << e.registers << " a thread";
+    os << formatted("  registers      {} a thread", e.registers);
     if (e.roleRegisters.size() == 2)
-      os << ", then " << e.roleRegisters[0] << " for those that compute, " << e.roleRegisters[1]
-         << " for the one that copies";
+      os << formatted(", then {} for those that compute, {} for the one that copies",
+                      e.roleRegisters[0], e.roleRegisters[1]);
     if (e.spillBytes >= 0)
       os << (e.spillBytes ? formatted("; {} spilled", inBytes(e.spillBytes))
                           : std::string("; no spills"));
@@ -218,20 +219,19 @@ static void printSummary(const Explanation &e, raw_ostream &os) {
   } else {
     os << "  registers      not known: neither `ptxas` nor a driver for this target is here\n";
   }
-  os << "  shared memory  " << inBytes(m.sharedBytes) << '\n';
+  os << formatted("  shared memory  {}\n", inBytes(m.sharedBytes));
   for (const Explanation::Ring &ring : e.rings) {
-    os << "  pipeline       " << ring.stages << (ring.stages == 1 ? " stage" : " stages") << " of "
-       << inBytes(ring.bytes);
+    os << formatted("  pipeline       {} of {}", counted(uint64_t(ring.stages), "stage"),
+                    inBytes(ring.bytes));
     if (ring.wanted > ring.stages)
       os << formatted(" ({} were asked for; {})", ring.wanted, whyFewerStages(e, ring));
     os << '\n';
   }
   if (e.occupancy) {
     int threads = e.occupancy->programs * m.threads;
-    os << "  occupancy      " << e.occupancy->programs
-       << (e.occupancy->programs == 1 ? " program" : " programs") << " on a multiprocessor ("
-       << percent(threads, e.device->multiprocessor().threads) << " of its threads), limited by "
-       << e.occupancy->limit << '\n';
+    os << formatted("  occupancy      {} on a multiprocessor ({} of its threads), limited by {}\n",
+                    counted(uint64_t(e.occupancy->programs), "program"),
+                    percent(threads, e.device->multiprocessor().threads), e.occupancy->limit);
   }
 }
 
@@ -243,38 +243,39 @@ static void printSource(unsigned line, const frontend::SourceFile &file, raw_ost
     os << "       |\n";
 }
 
+/// Why something is not `what`, if there is a reason.
+static void printReason(StringRef what, StringRef reason, raw_ostream &os) {
+  if (!reason.empty())
+    os << formatted("         not {}: {}\n", what, reason);
+}
+
 static void printAccess(const Explanation::Access &a, raw_ostream &os) {
-  os << "         " << a.kind << " of " << a.block << ": ";
+  os << formatted("         {} of {}: ", a.kind, a.block);
   if (a.path == "TMA") {
-    os << "TMA";
-    if (!a.detail.empty())
-      os << ", " << a.detail;
+    os << (a.detail.empty() ? "TMA" : formatted("TMA, {}", a.detail));
   } else if (a.idealSectors == 0) {
-    os << "scalar, " << a.vectorBytes << " bytes";
-    if (!a.detail.empty())
-      os << ", " << a.detail;
+    os << formatted("scalar, {} bytes{}", a.vectorBytes,
+                    a.detail.empty() ? "" : formatted(", {}", a.detail));
   } else {
-    os << (a.path == "cp.async" ? "cp.async, " : "") << a.vectorBytes << " bytes a thread at once, "
-       << a.requests << (a.requests == 1 ? " time" : " times") << "; " << counted(a.sectors)
-       << (a.sectors == 1 ? " sector a request" : " sectors a request");
+    os << formatted("{}{} bytes a thread at once, {} {}; {} {} a request",
+                    a.path == "cp.async" ? "cp.async, " : "", a.vectorBytes, a.requests,
+                    a.requests == 1 ? "time" : "times", counted(a.sectors),
+                    a.sectors == 1 ? "sector" : "sectors");
     if (a.sectors > a.idealSectors)
-      os << " where " << counted(a.idealSectors) << " would do";
+      os << formatted(" where {} would do", counted(a.idealSectors));
   }
   os << '\n';
-  if (!a.reason.empty())
-    os << "         not TMA: " << a.reason << '\n';
-  if (!a.copyReason.empty())
-    os << "         not cp.async: " << a.copyReason << '\n';
-  if (!a.widthReason.empty())
-    os << "         not wider: " << a.widthReason << '\n';
+  printReason("TMA", a.reason, os);
+  printReason("cp.async", a.copyReason, os);
+  printReason("wider", a.widthReason, os);
 }
 
 static void printExchange(const Explanation::Exchange &e, raw_ostream &os) {
-  os << "         " << e.what << " of " << e.block << ": through " << e.path;
+  os << formatted("         {} of {}: through {}", e.what, e.block, e.path);
   if (e.wavefronts > 0) {
-    os << ", " << counted(e.wavefronts) << " wavefronts";
+    os << formatted(", {} wavefronts", counted(e.wavefronts));
     if (e.wavefronts > e.idealWavefronts)
-      os << " where " << counted(e.idealWavefronts) << " would do (bank conflicts)";
+      os << formatted(" where {} would do (bank conflicts)", counted(e.idealWavefronts));
     else
       os << ", no bank conflicts";
   }
@@ -285,12 +286,12 @@ static void printWork(const Explanation &e, raw_ostream &os) {
   std::string of =
       e.scopeLoop < 0 ? std::string("a program")
                       : formatted("an iteration of the loop at line {}", e.loops[e.scopeLoop].line);
-  os << "\n  " << of << ": reads " << inBytes(e.scope.read) << ", writes "
-     << inBytes(e.scope.written);
+  os << formatted("\n  {}: reads {}, writes {}", of, inBytes(e.scope.read),
+                  inBytes(e.scope.written));
   if (double dots = operationsOf(e.scope, true))
-    os << ", " << inOperations(dots) << " operations in products";
+    os << formatted(", {} operations in products", inOperations(dots));
   if (double others = operationsOf(e.scope, false))
-    os << ", " << inOperations(others) << " others";
+    os << formatted(", {} others", inOperations(others));
   double all = operationsOf(e.scope, true) + operationsOf(e.scope, false);
   double bytes = e.scope.read + e.scope.written;
   if (bytes > 0 && all > 0)
@@ -298,30 +299,29 @@ static void printWork(const Explanation &e, raw_ostream &os) {
   os << '\n';
   if (!e.device)
     return;
-  os << "  on a " << e.device->title << ", with " << e.device->multiprocessors
-     << " multiprocessors, at least\n";
+  os << formatted("  on a {}, with {} multiprocessors, at least\n", e.device->title,
+                  e.device->multiprocessors);
   std::vector<std::pair<double, StringRef>> times;
   for (const auto &[name, time] : e.seconds)
     times.push_back({time, name});
   llvm::sort(times, [](auto &x, auto &y) { return x.first > y.first; });
   for (auto &[time, name] : times)
     os << formatted("    {:9.3f} us  {}\n", time * 1e6, name);
-  os << "  limited by " << e.limit << '\n';
+  os << formatted("  limited by {}\n", e.limit);
 }
 
 /// With why it has no instruction of warpgroups, where the target has such, or else of warps.
-template <bool hasWgmma> static void printDot(const Explanation::Dot &dot, raw_ostream &os) {
-  os << "         product " << dot.shape << ": " << dot.instruction << ", left operand in "
-     << dot.left << ", right in " << dot.right << '\n';
-  if (!dot.reason.empty())
-    os << "         not " << (hasWgmma ? "wgmma: " : "mma: ") << dot.reason << '\n';
+static void printDot(const Explanation::Dot &dot, bool hasWgmma, raw_ostream &os) {
+  os << formatted("         product {}: {}, left operand in {}, right in {}\n", dot.shape,
+                  dot.instruction, dot.left, dot.right);
+  printReason(hasWgmma ? "wgmma" : "mma", dot.reason, os);
 }
 
 void Explanation::print(raw_ostream &os, const frontend::SourceFile &file) const {
   printSummary(*this, os);
   // By line: what a line does in one place.
   std::map<unsigned, std::vector<std::string>> byLine;
-  auto add = [&](unsigned line, auto &item, void (*printItem)(decltype(item), raw_ostream &)) {
+  auto add = [&](unsigned line, auto &item, auto printItem) {
     std::string text;
     llvm::raw_string_ostream stream(text);
     printItem(item, stream);
@@ -332,7 +332,7 @@ void Explanation::print(raw_ostream &os, const frontend::SourceFile &file) const
     add(a.line, a, printAccess);
   bool hasWgmma = targetNamed(metadata.target).has(Feature::Wgmma);
   for (const Dot &d : dots)
-    add(d.line, d, hasWgmma ? printDot<true> : printDot<false>);
+    add(d.line, d, [&](const Dot &dot, raw_ostream &out) { printDot(dot, hasWgmma, out); });
   for (const Exchange &x : exchanges)
     add(x.line, x, printExchange);
   for (auto &[line, texts] : byLine) {

@@ -10,6 +10,7 @@
 #include "passes/facts/Registers.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/memory/Scratch.h"
+#include "target/Tuning.h"
 #include "text/Format.h"
 
 using namespace mlir;

@@ -18,7 +18,6 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/ShortIntegers.h"
 #include "passes/lowering/instructions/PtxText.h"
-#include "text/Format.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/IRBuilder.h"
@@ -66,10 +65,9 @@ void Widening::widenExtremum(MinMaxIntrinsic &extremum) {
   bool isMaximum = is_contained({Intrinsic::smax, Intrinsic::umax}, extremum.getIntrinsicID());
   Type *word = b.getInt32Ty();
   // As LLVM's own operation it would be made one of few bits again.
-  std::string text =
-      tile::formatted("{}.{} $0, $1, $2;", isMaximum ? "max" : "min", isSigned ? "s32" : "u32");
   auto *instruction = InlineAsm::get(FunctionType::get(word, {word, word}, /*isVarArg=*/false),
-                                     text, "=r,r,r", /*hasSideEffects=*/false);
+                                     tile::ptx::extremumOfWords(isMaximum, isSigned), "=r,r,r",
+                                     /*hasSideEffects=*/false);
   Value *result = b.CreateCall(
       instruction, {wide(extremum.getLHS(), isSigned), wide(extremum.getRHS(), isSigned)});
   Value *cut = b.CreateTrunc(result, extremum.getType());
@@ -149,8 +147,8 @@ void Widening::hideFromAssembler(CallInst &conversion) {
 static bool convertsBytes(const Instruction &i) {
   auto *call = dyn_cast<CallInst>(&i);
   auto *text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
-  return text && StringRef(text->getAsmString()).starts_with("cvt.rn.f16x2.e") &&
-         call->arg_size() == 1 && call->getArgOperand(0)->getType()->isIntegerTy(16);
+  return text && tile::ptx::widensBytes(text->getAsmString()) && call->arg_size() == 1 &&
+         call->getArgOperand(0)->getType()->isIntegerTy(16);
 }
 
 void Widening::run() {

@@ -22,6 +22,26 @@ static bool isAxisAndCount(Attribute a) {
   return pair && pair.size() == 2 && pair[0] >= 0 && pair[0] < 3 && pair[1] >= 1;
 }
 
+static bool isAxis(Attribute a) {
+  return isInteger<32>(a) && uint64_t(cast<IntegerAttr>(a).getInt()) < 3;
+}
+
+/// How many elements are alike, or parts of one: aligned runs are powers of two.
+static bool isRun(Attribute a) {
+  return isInteger<32>(a) && llvm::isPowerOf2_64(uint64_t(cast<IntegerAttr>(a).getInt()));
+}
+
+static bool areRuns(Attribute a) {
+  auto runs = dyn_cast<DenseI64ArrayAttr>(a);
+  return runs && llvm::all_of(runs.asArrayRef(),
+                              [](int64_t run) { return run > 0 && llvm::isPowerOf2_64(run); });
+}
+
+static bool isDescriptorPart(Attribute a) {
+  auto part = dyn_cast<StringAttr>(a);
+  return part && llvm::is_contained({"base", "shape", "stride"}, part.getValue());
+}
+
 /// The target and what was asked for, and what passes made of it.
 static const AttributeRule ofModules[] = {
     {kTargetAttr, on<ModuleOp>, is<TargetAttr>, "a #tile.target"},
@@ -55,9 +75,9 @@ static const AttributeRule ofParameters[] = {
     {kSignatureIndexAttr, onParameter, isInteger<64>, "an i64"},
     {kSignaturePathAttr, onParameter, is<DenseI64ArrayAttr>, "an array of i64"},
     {kSourceTypeAttr, onParameter, is<StringAttr>, "a string"},
-    {kDescriptorPartAttr, onParameter, is<StringAttr>, "a string"},
+    {kDescriptorPartAttr, onParameter, isDescriptorPart, "`base`, `shape` or `stride`"},
     {kDescriptorDimAttr, onParameter, isInteger<32>, "an i32"},
-    {kNumProgramsAttr, onParameter, isInteger<32>, "an i32"},
+    {kNumProgramsAttr, onParameter, isAxis, "an i32, an axis of the grid"},
     {cta::kTensorMapAttr, onParameter, is<cta::MapAttr>, "a #cta.map"},
     {cta::kCutsSectorsAttr, onParameter, is<UnitAttr>, "unit"},
     {kDataAttr, onParameter, is<DenseElementsAttr>, "dense elements"},
@@ -86,10 +106,10 @@ static bool hasResults(Operation *op) { return op->getNumResults() > 0; }
 static const AttributeRule ofOperations[] = {
     {cta::kOwnSlotsAttr, on<cta::RingOp>, is<UnitAttr>, "unit"},
     {cta::kScratchOffsetAttr, onAny, isInteger<32>, "an i32"},
-    {cta::kEqualRunsAttr, hasResults, is<DenseI64ArrayAttr>, "an array of i64"},
+    {cta::kEqualRunsAttr, hasResults, areRuns, "an array of i64, powers of two"},
     {cta::kComputedHereAttr, hasResults, is<UnitAttr>, "unit"},
     {cta::kMayRunAheadAttr, on<LoadOp>, is<UnitAttr>, "unit"},
-    {cta::kMaskRunAttr, on<LoadOp, StoreOp, cta::AsyncCopyOp>, isInteger<32>, "an i32"},
+    {cta::kMaskRunAttr, on<LoadOp, StoreOp, cta::AsyncCopyOp>, isRun, "an i32, a power of two"},
     {cta::kReadByOthersAttr, on<cta::AsyncCopyOp>, is<UnitAttr>, "unit"},
     {cta::kEvictAttr, onAny, is<EvictionPolicyAttr>, "a #tile.evict"},
     {cta::kStorePartsAttr, on<cta::TmaStoreOp>, isInteger<32>, "an i32"},

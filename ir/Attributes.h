@@ -97,8 +97,27 @@ inline constexpr llvm::StringLiteral kUnrollAttr = "tile.loop_unroll_factor";
 
 namespace cta {
 
-/// On the module: #cta.kernel (ir/Kernel.h).
+//===----------------------------------------------------------------------===//
+// The module, as passes have made it
+//===----------------------------------------------------------------------===//
+
+/// #cta.kernel (ir/Kernel.h).
 inline constexpr llvm::StringLiteral kKernelAttr = "cta.kernel";
+/// i32: programs that shall share a multiprocessor. How many warps compute was chosen for
+/// them, so that the assembler is to leave them the registers.
+inline constexpr llvm::StringLiteral kProgramsTogetherAttr = "cta.programs_together";
+/// i32: of how many programs a thread block shall be. Absent: one.
+inline constexpr llvm::StringLiteral kWantedProgramsAttr = "cta.wanted_programs";
+/// Two i32: the axis of the grid, and how many neighbours along it one thread block runs, each
+/// by a group of warps.
+inline constexpr llvm::StringLiteral kBlockProgramsAttr = "cta.block_programs";
+/// Unit: all programs of the grid run their loops equally long, as far as is known.
+inline constexpr llvm::StringLiteral kEqualProgramsAttr = "cta.equal_programs";
+/// i32, where thread blocks run several equal programs: how many a multiprocessor runs at once
+/// of the form in which each has a thread block to itself.
+inline constexpr llvm::StringLiteral kProgramsApartAttr = "cta.programs_apart";
+/// Array of #cta.split: axes of the grid that launches make two of, one after the other.
+inline constexpr llvm::StringLiteral kGridSplitsAttr = "cta.grid_splits";
 
 //===----------------------------------------------------------------------===//
 // Loops, as passes have made them
@@ -159,10 +178,12 @@ inline constexpr llvm::StringLiteral kStorePartsAttr = "cta.store_parts";
 /// Unit, on a `cta.tma_store`: it follows others, and its staging area is its own, so that
 /// what the first of them waits for is enough.
 inline constexpr llvm::StringLiteral kOwnPlaceAttr = "cta.own_place";
+/// Unit, on a ring: each group of warps has a slot to itself, which is filled once.
+inline constexpr llvm::StringLiteral kOwnSlotsAttr = "cta.own_slots";
 
 } // namespace cta
 
-/// Checks an attribute of either dialect on `op`, or (with `parameter`) on a parameter
+/// Checks an attribute of either dialect on `op`, or (`ofParameter`) on a parameter
 /// of the function `op`.
 llvm::LogicalResult verifyAttribute(mlir::Operation *op, mlir::NamedAttribute attribute,
                                     bool ofParameter);

@@ -70,6 +70,7 @@ private:
   LogicalResult verifyConsumers();
   LogicalResult verifyReads(RingWaitOp wait, RingReleaseOp release);
   LogicalResult verifyReleases();
+  LogicalResult verifyGivenBack();
   LogicalResult verifyBothSides();
 
   RingOp ring;
@@ -233,6 +234,19 @@ LogicalResult RingUse::verifyReleases() {
   if (bool(conditional) != bool(advance)) // ring_c5
     return (conditional ? conditional.getOperation() : advance.getOperation())
         ->emitOpError("expected releases with a condition beside `cta.ring_advance`");
+  return verifyGivenBack();
+}
+
+/// A loop that goes on and gives nothing back waits, in the end, for a slot that nobody may fill.
+LogicalResult RingUse::verifyGivenBack() {
+  for (Operation *op : users) {
+    auto loop =
+        isa<RingAdvanceOp>(op) ? op->getParentOfType<LoopLikeOpInterface>() : LoopLikeOpInterface();
+    if (loop && llvm::none_of(users, [&](Operation *other) {
+          return isa<RingReleaseOp>(other) && loop->isAncestor(other);
+        })) // ring_c10
+      return op->emitOpError("goes on in a loop that releases no slot");
+  }
   return success();
 }
 

@@ -33,6 +33,7 @@ def Cta_RingOp : Cta_Op<"ring", [MemoryEffects<[MemWrite]>]> {
     - `ring_c8`: a ring that is filled is read, and one that is read is filled
     - `ring_c9`: a loop of `cta.single` acquires at most as many slots as there
       are
+    - `ring_c10`: a loop with a `cta.ring_advance` has a `cta.ring_release`, too
     ```mlir
     %r = cta.ring {stages = 3 : i32, consumers = 8 : i32} : !ring
     ```

@@ -1,6 +1,7 @@
 //===- Kernel.cpp - what a kernel is compiled for, and made into ----------===//
 #include "ir/Kernel.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

@@ -7,6 +7,7 @@
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
 #include "passes/memory/Scratch.h"
+#include "target/Tuning.h"
 #include <utility>
 
 using namespace mlir;

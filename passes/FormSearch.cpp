@@ -5,6 +5,7 @@
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
+#include "target/Tuning.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 

@@ -2,6 +2,7 @@
 #ifndef TILE_RUNTIME_GRIDFORMS_H
 #define TILE_RUNTIME_GRIDFORMS_H
 
+#include "target/tuning/Launches.h"
 #include <cstdint>
 
 namespace tile::runtime {
@@ -20,12 +21,6 @@ bool fillsBlocks(const Count (&programs)[3], const uint32_t *grid, unsigned mult
   }
   return blocks >= multiprocessors;
 }
-
-/// Programs that a multiprocessor takes as long for as for fewer, as a fraction: until then their
-/// waits do not overlap enough. Measured on an H100: attention of head 64 takes 30 us with one or
-/// two programs a multiprocessor, 38 with three and 44 with four, with head 128 36 with one or
-/// two and 42 with three; a product with three functions of each score 56, 74 and 95.
-inline constexpr uint64_t kFewestInTime[2] = {5, 2};
 
 /// Whether blocks of so many programs along each axis are through `grid` no later than blocks of
 /// one program, of which `apart` are on a multiprocessor at once, if all programs are equally long:
@@ -46,8 +41,9 @@ bool paysToShare(const Count (&programs)[3], uint64_t apart, const uint32_t *gri
     all *= grid[axis];
   }
   auto timeOf = [](uint64_t atOnce) {
-    uint64_t time = kFewestInTime[1] * atOnce;
-    return time > kFewestInTime[0] ? time : kFewestInTime[0];
+    auto [programs, of] = LaunchTuning::fewestInTime;
+    uint64_t time = of * atOnce;
+    return time > programs ? time : programs;
   };
   uint64_t turn = apart * multiprocessors, left = all % turn;
   uint64_t alone = all / turn * timeOf(apart);

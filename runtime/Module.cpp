@@ -124,11 +124,11 @@ std::string runtime::explainJitLog(llvm::StringRef log, llvm::StringRef ptx) {
     }
     auto [severity, message] = after.split(':');
     PtxPosition position = locateInPtx(ptx, number);
-    os << "  PTX line " << number << ": " << severity.trim() << ": " << message.trim() << '\n';
+    os << formatted("  PTX line {}: {}: {}\n", number, severity.trim(), message.trim());
     if (!position.line.empty())
       os << formatted("  {:>6} | {}\n", number, position.line);
     if (!position.source.empty())
-      os << "         from " << position.source << '\n';
+      os << formatted("         from {}\n", position.source);
   }
   return text;
 }

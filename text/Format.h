@@ -21,6 +21,8 @@ namespace detail {
 /// What fmt is given for an argument: the argument, or what its `str()` says (data types, sizes,
 /// twines). FormatLlvm.h adds what LLVM prints.
 template <typename T> struct FormatArgument {
+  // The message is composed while the argument lives.
+  // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter)
   static const T &of(const T &value) { return value; }
 };
 

@@ -7,12 +7,6 @@
 using namespace tile;
 using namespace tile::graph;
 
-static constexpr int64_t kLeastBlock = 16;
-
-static int64_t powerOfTwo(int64_t n) {
-  return int64_t(llvm::PowerOf2Ceil(std::max<int64_t>(n, 1)));
-}
-
 /// Rows of a program of a chain, most first, and the warps that compute them: 16 of each warp,
 /// but of a few rows warps share the columns.
 namespace {

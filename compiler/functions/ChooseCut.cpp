@@ -8,14 +8,8 @@
 using namespace tile;
 using namespace tile::graph;
 
-/// The least block: rows of less are shorter than a warp's smallest access anyway.
-static constexpr int64_t kLeastBlock = 16;
 /// What a thread moves at once.
 static constexpr int64_t kVectorBytes = 16;
-
-static int64_t powerOfTwo(int64_t n) {
-  return int64_t(llvm::PowerOf2Ceil(std::max<int64_t>(n, 1)));
-}
 
 namespace {
 /// What of a kernel counts for its blocks.
@@ -203,6 +197,12 @@ static constexpr ProductBlock kProductBlocks[] = {{16, 64, 4},   {16, 128, 4},  
                                                   {64, 64, 4},   {64, 128, 4},  {128, 64, 4},
                                                   {128, 128, 4}, {128, 256, 8}, {256, 128, 8}};
 
+int tile::turnsOnTheWay(const Target &target, int64_t turnBytes, int64_t wanted) {
+  const Tuning &tuning = tuningOf(target);
+  int64_t most = target.maxSharedBytes * tuning.fifthsForTurns / 5 / turnBytes;
+  return int(std::clamp<int64_t>(std::min(wanted, most), kDefaultStages, tuning.mostOperandStages));
+}
+
 /// The block with the least work, counted in rounds of the chip: what is multiplied in vain
 /// behind the ends counts, and so does what is loaded.
 static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of,
@@ -226,7 +226,8 @@ static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of,
     int64_t rounds = llvm::divideCeil(uint64_t(std::max<int64_t>(blocks, 1)), uint64_t(atOnce));
     double multiplied = double(std::max<int64_t>(block.rows, 64) * block.columns);
     double loaded = double((block.rows + block.columns) * bytes * tuning.productsPerByte);
-    double time = double(rounds) * (std::max(multiplied, loaded) + 0.25 * loaded);
+    double time =
+        double(rounds) * (std::max(multiplied, loaded) + tuning.loadedBesideProducts * loaded);
     if (best != 0 && time >= best)
       continue;
     best = time;
@@ -244,8 +245,7 @@ static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of,
   int64_t turn = (cut.rows + columns) * cut.inner * bytes;
   auto wanted =
       int64_t(device->terabytesPerSecond * 1e6 * tuning.onTheWayMicroseconds) / (programs * turn);
-  int64_t most = target.maxSharedBytes * 2 / 5 / turn; // two blocks beside each other, and more
-  cut.stages = int(std::clamp<int64_t>(std::min(wanted, most), kDefaultStages, 8));
+  cut.stages = turnsOnTheWay(target, turn, wanted);
 }
 
 std::optional<Extents> tile::extentsOf(const KernelShape &shape, const Bindings &sizes) {

@@ -10,6 +10,7 @@
 #include "compiler/functions/TensorProgram.h"
 #include "passes/graph/KernelShape.h"
 #include "target/Target.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace tile {
 
@@ -35,7 +36,7 @@ void finishCut(graph::Cut &cut, const graph::KernelShape &shape, const Extents &
 /// The model's cut, and those beside it that may be faster.
 std::vector<TensorCut> cutsBeside(const graph::KernelShape &shape, const Extents &extents,
                                   const Target &target);
-/// All cuts of a product, the fastest by the model of ShareInner.cpp first.
+/// All cuts of a product, the fastest by the model of ShareProducts.cpp first.
 std::vector<TensorCut> rankProducts(const graph::KernelShape &shape, const Extents &extents,
                                     const Target &target);
 /// Cuts of a chain that a multiprocessor has room for; `cut`: the model's.
@@ -76,6 +77,14 @@ int64_t threadsAtOnce(const Target &target);
 
 /// How many programs share the rows of a kernel that combines them in parts.
 int64_t chooseParts(const graph::KernelShape &shape, const Extents &extents, const Target &target);
+
+/// The least block: rows of less are shorter than a warp's smallest access anyway.
+inline constexpr int64_t kLeastBlock = 16;
+inline int64_t powerOfTwo(int64_t n) {
+  return int64_t(llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(n, 1))));
+}
+/// Turns of a product that may be on their way, of so many bytes each; at most `wanted`.
+int turnsOnTheWay(const Target &target, int64_t turnBytes, int64_t wanted = INT64_MAX);
 
 /// Programs along x that the cut needs.
 int64_t countPrograms(const graph::KernelShape &shape, const graph::Cut &cut,

@@ -39,9 +39,9 @@ static std::vector<std::string> updatedBy(const TensorKernel &kernel, const Tens
 
 static void printKernel(llvm::raw_ostream &os, const TensorKernel &kernel,
                         llvm::ArrayRef<std::string> updates, const graph::Bindings &values) {
-  os << "\n  " << kernel.name;
+  os << formatted("\n  {}", kernel.name);
   if (kernel.line)
-    os << ", line " << kernel.line;
+    os << formatted(", line {}", kernel.line);
   if (kernel.addsParts)
     os << formatted(": what {} parts of a matrix product add up to\n", kernel.parts);
   else if (kernel.step >= 0)
@@ -58,12 +58,12 @@ static void printKernel(llvm::raw_ostream &os, const TensorKernel &kernel,
            : kernel.reduces    ? ": rows that are reduced\n"
                                : ": element by element\n");
   os << "    " << llvm::join(kernel.operations, ", ") << "\n";
-  os << "    reads  " << amount(kernel.bytesRead, values) << " bytes\n";
-  os << "    writes " << amount(kernel.bytesWritten, values) << " bytes\n";
+  os << formatted("    reads  {} bytes\n", amount(kernel.bytesRead, values));
+  os << formatted("    writes {} bytes\n", amount(kernel.bytesWritten, values));
   if (!updates.empty())
-    os << "    in place: `" << llvm::join(updates, "`, `") << "`\n";
+    os << formatted("    in place: `{}`\n", llvm::join(updates, "`, `"));
   for (const std::string &reason : kernel.reasons)
-    os << "    not fused: " << reason << "\n";
+    os << formatted("    not fused: {}\n", reason);
 }
 
 void FunctionExplanation::print(llvm::raw_ostream &os) const {
@@ -79,16 +79,16 @@ void FunctionExplanation::print(llvm::raw_ostream &os) const {
     results += (results.empty() ? "" : ", ") + describe(program.buffers[result]);
   if (program.results.empty())
     results = "nothing";
-  os << name << "(" << parameters << ") -> " << results << "\n";
-  os << "  " << counted(program.kernels.size(), "kernel") << " for "
-     << counted(program.unfusedLaunches, "operation") << "\n";
+  os << formatted("{}({}) -> {}\n", name, parameters, results);
+  os << formatted("  {} for {}\n", counted(program.kernels.size(), "kernel"),
+                  counted(program.unfusedLaunches, "operation"));
   for (const TensorKernel &kernel : program.kernels)
     printKernel(os, kernel, updatedBy(kernel, program, signature), values);
-  os << "\n  bytes moved             " << amount(fusedBytes(program), values) << "\n";
-  os << "  operation by operation  " << amount(program.unfusedBytes, values) << "\n";
-  os << "  at least                " << amount(program.leastBytes, values) << "\n";
-  os << "  launches                " << program.kernels.size() << " instead of "
-     << program.unfusedLaunches << "\n";
+  os << formatted("\n  bytes moved             {}\n", amount(fusedBytes(program), values));
+  os << formatted("  operation by operation  {}\n", amount(program.unfusedBytes, values));
+  os << formatted("  at least                {}\n", amount(program.leastBytes, values));
+  os << formatted("  launches                {} instead of {}\n", program.kernels.size(),
+                  program.unfusedLaunches);
 }
 
 static llvm::json::Value toJson(const Size &size, const graph::Bindings &values) {

@@ -2,9 +2,9 @@
 //
 // The model chooses one cut for a kernel. What stands beside it is as right, and which is fastest
 // can be measured: of rows and columns half and twice the block, by fewer and more warps; of a
-// product the blocks, parts and turns on their way that the model of ShareInner.cpp counts as next
-// best; of a chain other rows and the longest turns that it has room for. What of a cut follows
-// from the sizes stays.
+// product the blocks, parts and turns on their way that the model of ShareProducts.cpp counts as
+// next best; of a chain other rows and the longest turns that it has room for. What of a cut
+// follows from the sizes stays.
 //
 // Sizes come in classes, four to an octave: what is fastest for one of a class is taken for all.
 //

@@ -146,7 +146,7 @@ std::string Report::str() const {
     }
   }
   if (omitted)
-    os << "note: " << omitted << " more findings are not shown\n";
+    os << formatted("note: {} more findings are not shown\n", omitted);
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include "frontend/eval/Annotations.h"
 #include "frontend/eval/Methods.h"
 #include "target/Target.h"
+#include "target/WarpRoles.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -149,7 +150,7 @@ void UseReader::read(const ast::Body &body) {
 namespace {
 struct Candidate {
   std::vector<int> sizes; ///< those of programs, then those of loops
-  int warps, stages = 3;
+  int warps, stages = kDefaultStages;
 };
 } // namespace
 

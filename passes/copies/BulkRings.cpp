@@ -24,11 +24,12 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/copies/CopiesAhead.h"
 #include "passes/copies/CopyHints.h"
-#include "passes/copies/RowMajor.h"
+#include "passes/copies/RowMajorBuffer.h"
 #include "passes/facts/AxisInfo.h"
 #include "passes/facts/LoopSlice.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/Refusals.h"
+#include "target/Tuning.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -5,6 +5,7 @@
 #include "passes/facts/Intervals.h"
 #include "passes/facts/Registers.h"
 #include "passes/memory/Scratch.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

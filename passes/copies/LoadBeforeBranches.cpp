@@ -51,15 +51,6 @@ static bool isCheap(Operation *op) {
   return op->getNumRegions() == 0 && !isa<DotOp>(op) && isPure(op);
 }
 
-/// Whether `v` is the same in all turns of `loop`.
-static bool isInvariant(Value v, scf::ForOp loop) {
-  if (loop.isDefinedOutsideOfLoop(v))
-    return true;
-  Operation *def = v.getDefiningOp();
-  return def && isCheap(def) &&
-         llvm::all_of(def->getOperands(), [&](Value o) { return isInvariant(o, loop); });
-}
-
 //===----------------------------------------------------------------------===//
 // What may be loaded at once
 //===----------------------------------------------------------------------===//

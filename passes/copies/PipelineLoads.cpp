@@ -16,6 +16,7 @@
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
 #include "passes/memory/Scratch.h"
+#include "target/Tuning.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 

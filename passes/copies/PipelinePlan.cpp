@@ -14,6 +14,7 @@
 #include "passes/facts/Refusals.h"
 #include "passes/facts/Registers.h"
 #include "passes/layouts/DotLayouts.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

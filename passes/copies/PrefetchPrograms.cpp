@@ -12,6 +12,7 @@
 #include "passes/facts/Refusals.h"
 #include "passes/facts/StridedAccess.h"
 #include "passes/layouts/DotLayouts.h"
+#include "target/Tuning.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 

@@ -10,6 +10,7 @@
 #include "ir/Kernel.h"
 #include "ir/layout/Builders.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

@@ -6,6 +6,7 @@
 #include "passes/copies/CopyHints.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Roles.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

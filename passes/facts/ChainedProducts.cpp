@@ -4,6 +4,7 @@
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Registers.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

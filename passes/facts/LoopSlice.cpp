@@ -39,6 +39,22 @@ std::optional<DenseSet<Value>> tile::writtenIn(scf::ForOp loop) {
   return roots;
 }
 
+bool tile::isInvariant(Value v, LoopLikeOpInterface loop) {
+  DenseSet<Operation *> seen;
+  SmallVector<Value> left{v};
+  while (!left.empty()) {
+    Value next = left.pop_back_val();
+    if (loop.isDefinedOutsideOfLoop(next))
+      continue;
+    Operation *op = next.getDefiningOp();
+    if (!op || op->getNumRegions() || !isMemoryEffectFree(op))
+      return false;
+    if (seen.insert(op).second)
+      llvm::append_range(left, op->getOperands());
+  }
+  return true;
+}
+
 std::optional<SmallVector<Gain, 2>> tile::gainsOf(scf::ForOp loop, BlockArgument arg) {
   constexpr unsigned most = 8;
   SmallVector<Gain, 2> gains;

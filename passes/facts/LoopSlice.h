@@ -3,6 +3,7 @@
 #define TILE_PASSES_FACTS_LOOPSLICE_H
 
 #include "ir/CtaDialect.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
 #include <optional>
 
@@ -15,6 +16,9 @@ bool collectWritten(mlir::Operation *op, llvm::DenseSet<mlir::Value> &roots);
 /// The pointers that `loop` writes through; nothing if it does what loads must
 /// not be moved across.
 std::optional<llvm::DenseSet<mlir::Value>> writtenIn(mlir::scf::ForOp loop);
+
+/// Whether `v` is the same in each turn of `loop`, wherever it is computed.
+bool isInvariant(mlir::Value v, mlir::LoopLikeOpInterface loop);
 
 /// What is added to a value that a loop carries, or taken from it, in every iteration.
 struct Gain {

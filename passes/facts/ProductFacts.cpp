@@ -3,6 +3,7 @@
 #include "ir/Kernel.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "target/Tuning.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -9,6 +9,8 @@
 #ifndef TILE_PASSES_FACTS_REACH_H
 #define TILE_PASSES_FACTS_REACH_H
 
+#include <cstdint>
+
 namespace tile::reach {
 
 /// Elementwise operations between a result and where it is stored, or joined to larger blocks.
@@ -25,6 +27,15 @@ inline constexpr unsigned kProducts = 8;
 inline constexpr unsigned kFacts = 12;
 /// Operations of a number that is computed once more, or whose value is to be known.
 inline constexpr unsigned kScalars = 32;
+/// Operations between a product and the conversions that its operands were widened by.
+inline constexpr unsigned kWidened = 16;
+/// Operations of a loop whose first turn is written once more, in front of it.
+inline constexpr unsigned kRepeated = 64;
+/// Operations that two pointers are compared through.
+inline constexpr unsigned kPointers = 24;
+/// Turns of a loop with a constant number of them, and operations of all, that are told apart: of
+/// more the code is longer than what a loop costs.
+inline constexpr int64_t kTurns = 32, kTurnsOperations = 512;
 /// Operations between an address, a mask or a sum and what a lint says of it.
 inline constexpr unsigned kLints = 40;
 

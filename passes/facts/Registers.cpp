@@ -4,6 +4,7 @@
 #include "ir/Kernel.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "passes/facts/SharedOperands.h"
+#include "target/Tuning.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -22,6 +23,22 @@ int64_t tile::packedRegistersOf(Type type) {
     return 0;
   int64_t elements = cta::getLayout(type).inSize(layout::Dim::reg());
   return llvm::divideCeil(elements * getElementBytes(getElementType(type)), 4);
+}
+
+int64_t tile::registersOfShare(Type type, int64_t threads) {
+  auto block = dyn_cast<RankedTensorType>(type);
+  if (!block)
+    return 1;
+  int64_t words = std::max<int64_t>(getElementBytes(block.getElementType()) / 4, 1);
+  return std::max<int64_t>(block.getNumElements() * words / threads, 1);
+}
+
+int64_t tile::packedRegistersOfShare(Type type, int64_t threads) {
+  auto block = dyn_cast<RankedTensorType>(type);
+  if (!block)
+    return 1;
+  int64_t bytes = block.getNumElements() * getElementBytes(block.getElementType());
+  return std::max<int64_t>(bytes / 4 / threads, 1);
 }
 
 /// What is spread over a block is held as it was before.

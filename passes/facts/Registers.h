@@ -27,6 +27,11 @@ int64_t packedRegistersOf(mlir::Type type);
 /// Of all of these, what a loop carries say: those with so many registers or more.
 int64_t packedRegistersOfAll(mlir::TypeRange types, int64_t fewest = 0);
 
+/// Before layouts, where `threads` share a block alike: what one of them computes with, and what it
+/// keeps of it. At least one.
+int64_t registersOfShare(mlir::Type type, int64_t threads);
+int64_t packedRegistersOfShare(mlir::Type type, int64_t threads);
+
 /// Registers of a thread of a laid-out kernel that blocks of floats take where it holds most of
 /// them: during some warpgroup product, its result among them. Indices and pointers are
 /// not counted: they are computed where they are needed.

@@ -6,6 +6,7 @@
 #include "passes/facts/LoopSlice.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/ScalarWork.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

@@ -12,8 +12,6 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::graph;
 
-static bool isUnsigned(Type element) { return element.isUnsignedInteger() || element.isInteger(1); }
-
 /// A power of two that neither it nor its reciprocal is near the ends of the type.
 static bool isPowerOfTwo(Value y) {
   FloatAttr number;

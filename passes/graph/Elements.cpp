@@ -43,8 +43,6 @@ Value Elements::constant(Value like, Type element, double number) {
 // Conversions
 //===----------------------------------------------------------------------===//
 
-static bool isUnsigned(Type element) { return element.isUnsignedInteger() || element.isInteger(1); }
-
 Value Elements::convert(Value value, Type from, Type to) {
   Type target = withElementType(value.getType(), computed(to));
   if (to.isInteger(1) && !from.isInteger(1))

@@ -12,6 +12,10 @@
 
 namespace tile::graph {
 
+inline bool isUnsigned(mlir::Type element) {
+  return element.isUnsignedInteger() || element.isInteger(1);
+}
+
 class Elements {
 public:
   Elements(mlir::OpBuilder &builder, mlir::Location loc) : b(builder), loc(loc) {}

@@ -7,6 +7,7 @@
 #include "ir/Kernel.h"
 #include "passes/graph/GraphPasses.h"
 #include "passes/graph/RowKernel.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

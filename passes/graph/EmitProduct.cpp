@@ -11,6 +11,7 @@
 #include "ir/Kernel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/graph/BlockEmitter.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

@@ -90,7 +90,7 @@ struct Cut {
   int64_t rows = 1;     ///< rows of a block
   int64_t inner = 0;    ///< of a product: what a turn of its loop adds up
   int64_t depth = 0;    ///< of a chain of products: what its first one adds up, at once
-  int warps = 4;
+  int warps = kDefaultWarps;
   int stages = kDefaultStages; ///< of a loop: turns whose operands or chunks are on their way
   int together = 0;            ///< programs that are to share a multiprocessor; 0: as it comes
   bool loop = false;           ///< rows are longer than a block

@@ -7,6 +7,7 @@
 #include "ir/Kernel.h"
 #include "passes/graph/Fusion.h"
 #include "passes/graph/Sources.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile::graph;

@@ -11,6 +11,7 @@
 #include "passes/layouts/Coalesce.h"
 #include "passes/memory/Scratch.h"
 #include "target/Devices.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;
@@ -251,7 +252,6 @@ unsigned Coalescing::runFor(const Group &group, unsigned vector, unsigned bytes)
 /// Of accesses to single elements of rows that a mask cuts short, what is left of them, and of the
 /// index of each row that a thread has.
 double Coalescing::cyclesOfCut(const Access &access, const LinearLayout &l) const {
-  constexpr double kIndexInstructions = 8; // compared and scaled in two dimensions. Judgement
   Dim fast = Dim::dim(access.order.front());
   unsigned left = 0, rows = 0;
   for (int32_t reg = 0; reg < l.inSize(Dim::reg()); ++reg) {
@@ -261,7 +261,7 @@ double Coalescing::cyclesOfCut(const Access &access, const LinearLayout &l) cons
     rows += its->second == 0;
   }
   double lines = partsTouched(access, l, /*vector=*/1, kLineBytes);
-  return lowering::Cost{left + rows * kIndexInstructions, left * lines, 0}.total(warps);
+  return lowering::Cost{left + rows * tuning.indexInstructions, left * lines, 0}.total(warps);
 }
 
 /// Elements of a row that a thread has side by side. Most lanes would be idle where a mask leaves

@@ -8,6 +8,7 @@
 #include "passes/facts/Reach.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/layouts/Homes.h"
+#include "target/Tuning.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -113,10 +114,9 @@ void Coalescing::lean(Operation *op, AxisInfoAnalysis &axes) {
 /// Lanes along dimensions whose distances only the launch knows, where a thread makes many
 /// accesses: its own are constant distances apart then, and need few addresses. Where neighbours
 /// share no sector it is the same for the memory.
-static void leaveConstantDistances(SmallVectorImpl<unsigned> &order, Value ptr, int64_t accesses,
-                                   unsigned bytes, AxisInfoAnalysis &axes) {
-  constexpr int64_t kManyAccesses = 32; // 64 registers of addresses. Judgement
-  if (order.size() < 3 || accesses < kManyAccesses)
+static void leaveConstantDistances(SmallVectorImpl<unsigned> &order, Value ptr, unsigned bytes,
+                                   AxisInfoAnalysis &axes) {
+  if (order.size() < 3)
     return;
   auto isLeft = [&](unsigned axis) {
     return isConstantDistance(ptr, axis, axes) &&
@@ -158,10 +158,9 @@ void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysi
                                                    : maskRun(mask, fast, MaskPart::Interval, axes));
     }
     access.limit = unsigned(std::max<int64_t>(limit, 1));
-    if (access.contiguous)
-      leaveConstantDistances(access.order, ptr,
-                             type.getNumElements() / (kLanes * warps * access.limit), access.bytes,
-                             axes);
+    int64_t accesses = type.getNumElements() / (kLanes * warps * access.limit);
+    if (access.contiguous && accesses >= tuning.manyAccesses)
+      leaveConstantDistances(access.order, ptr, access.bytes, axes);
   }
   if (auto load = dyn_cast<LoadOp>(op))
     access.runs = equalRunsOf(load, axes);

@@ -32,10 +32,11 @@
 #include "ir/CtaDialect.h"
 #include "passes/facts/AxisInfo.h"
 #include "passes/memory/Costs.h"
-#include "target/Tuning.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace tile {
+
+struct Tuning; // target/Tuning.h
 
 /// Of one access.
 inline constexpr unsigned kVectorBytes = 16;

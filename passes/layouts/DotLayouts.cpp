@@ -7,6 +7,7 @@
 #include "passes/facts/Reach.h"
 #include "passes/memory/Scratch.h"
 #include "target/Devices.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

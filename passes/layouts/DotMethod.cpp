@@ -6,6 +6,7 @@
 #include "passes/facts/Reach.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/memory/Scratch.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;
@@ -15,10 +16,10 @@ using layout::LinearLayout;
 
 static constexpr unsigned kMostRun = 4; ///< of bytes, as many as are read at once
 
-/// Shared memory that the operands of a product may take: what else the kernel keeps
-/// there needs some, too.
+/// Shared memory that the operands of a product may take.
 static int64_t mostStagedBytes(DotOp op) {
-  return lowering::maxSharedBytes(op->getParentOfType<ModuleOp>()) / 4 * 3;
+  return lowering::maxSharedBytes(op->getParentOfType<ModuleOp>()) / 4 *
+         tuningOf(op).stagedQuartersOfShared;
 }
 
 bool tile::wantsStaging(DotOp op, const DotLayouts &layouts) {

@@ -9,6 +9,7 @@
 #include "passes/Passes.h"
 #include "passes/facts/Registers.h"
 #include "passes/memory/Scratch.h"
+#include "target/Tuning.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"

@@ -16,6 +16,7 @@
 #include "passes/layouts/OneStage.h"
 #include "passes/layouts/ReadLate.h"
 #include "passes/memory/Scratch.h"
+#include "target/Tuning.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"

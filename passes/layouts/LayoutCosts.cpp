@@ -15,6 +15,7 @@
 #include "passes/layouts/ScanLayouts.h"
 #include "passes/layouts/StagingLayouts.h"
 #include "passes/memory/Scratch.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

@@ -7,6 +7,7 @@
 #include "passes/facts/Stages.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/layouts/Homes.h"
+#include "target/Tuning.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;

@@ -9,6 +9,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
 #include "passes/facts/Registers.h"
+#include "target/Tuning.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
@@ -71,10 +72,6 @@ bool isIndexArithmetic(Value v, unsigned &budget) {
   return llvm::all_of(def->getOperands(), [&](Value o) { return isIndexArithmetic(o, budget); });
 }
 
-/// What a function of the device library counts for: the shortest, such as a hyperbolic tangent or
-/// a logarithm, are a dozen instructions and more.
-constexpr int64_t kLibraryFunction = 12;
-
 /// Whether `op` is a function that is no instruction of the hardware, or two.
 bool isLibraryFunction(Operation *op) {
   return isa<math::MathDialect>(op->getDialect()) &&
@@ -87,7 +84,7 @@ bool isLibraryFunction(Operation *op) {
 /// What an op counts for in a chain: a division is several instructions.
 int64_t costOf(Operation *op) {
   if (isLibraryFunction(op))
-    return kLibraryFunction;
+    return tuningOf(op).libraryFunctionOperations;
   return isa<arith::DivFOp, arith::RemFOp>(op) ? 4 : 1;
 }
 

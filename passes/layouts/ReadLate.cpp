@@ -18,15 +18,10 @@
 #include "passes/facts/Registers.h"
 #include "passes/layouts/LayoutInference.h"
 #include "passes/memory/Scratch.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;
-
-/// Registers of a thread from which on it counts when a block is read.
-static constexpr int64_t kFewestRegisters = 8;
-/// What the assembler does without where it is told how many programs there are to be: scales are
-/// read a few at a time, when it likes. Judgement.
-static constexpr int64_t kSpared = 16;
 
 namespace {
 struct Late {
@@ -62,7 +57,8 @@ static bool isBehindProduct(const Late &late) {
 static std::optional<Late> lateOf(cta::ConvertLayoutOp convert) {
   auto type = cast<RankedTensorType>(convert.getType());
   int64_t registers = packedRegistersOf(type);
-  if (!type.getElementType().isIntOrFloat() || registers < kFewestRegisters ||
+  if (!type.getElementType().isIntOrFloat() ||
+      registers < tuningOf(convert).readLateLeastRegisters ||
       registers <= packedRegistersOf(convert.getSrc().getType()) ||
       lowering::scratchBytes(convert) == 0)
     return std::nullopt;
@@ -107,7 +103,8 @@ unsigned tile::readBehindProducts(func::FuncOp kernel) {
   int64_t held = registersDuringProducts(kernel);
   int64_t bytes = lowering::bytesBesidesSlots(module, {}) + lowering::bytesOfCopies(module);
   int64_t now = warpgroupsAtOnce(module, held, bytes);
-  int64_t then = warpgroupsAtOnce(module, held - registers - kSpared, bytes);
+  int64_t then =
+      warpgroupsAtOnce(module, held - registers - tuningOf(module).readLateSpared, bytes);
   if (then <= now)
     return 0;
   llvm::for_each(found, readLate);

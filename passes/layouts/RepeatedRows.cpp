@@ -8,6 +8,7 @@
 #include "passes/layouts/Homes.h"
 #include "passes/layouts/LayoutInference.h"
 #include "passes/memory/Scratch.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

@@ -14,6 +14,7 @@
 #include "passes/facts/Registers.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/memory/Costs.h"
+#include "target/Tuning.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 

@@ -8,6 +8,7 @@
 #include "ir/TileDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/Passes.h"
+#include "text/Format.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/DebugLog.h"
@@ -54,7 +55,7 @@ private:
   FailureOr<Value> constant(LLVM::ConstantOp constant);
   FailureOr<Value> call(StringRef name, ValueRange arguments);
   FailureOr<Value> refuse(const Twine &what) {
-    return op->emitError() << what.str() << " in the algebraic mode";
+    return op->emitError() << formatted("{} in the algebraic mode", what);
   }
 
   Operation *op;

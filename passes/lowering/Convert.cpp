@@ -15,6 +15,7 @@
 #include "passes/lowering/Conversions.h"
 #include "passes/memory/Costs.h"
 #include "passes/memory/Scratch.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

@@ -9,7 +9,7 @@
 #ifndef TILE_PASSES_LOWERING_ELEMENTWISE_H
 #define TILE_PASSES_LOWERING_ELEMENTWISE_H
 
-#include "passes/lowering/Casts.h"
+#include "passes/lowering/core/Casts.h"
 
 namespace tile::lowering {
 

@@ -11,6 +11,7 @@
 #include "passes/lowering/Conversions.h"
 #include "passes/lowering/core/SharedAccess.h"
 #include "passes/memory/Scratch.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

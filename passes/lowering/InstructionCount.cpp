@@ -3,6 +3,7 @@
 #include "ir/CtaDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "text/Format.h"
 
 using namespace mlir;
 using namespace tile;
@@ -45,8 +46,9 @@ static int64_t instructionsOfProduct(Operation *op) {
 
 LogicalResult InstructionCount::add(Operation *op) {
   if (isa<scf::ForOp, scf::WhileOp>(op) && ++loops > kMostLoops)
-    return op->emitError() << "this is one loop more than the " << kMostLoops
-                           << " that a kernel can have: put what repeats into a loop around them";
+    return op->emitError() << formatted("this is one loop more than the {} that a kernel can have: "
+                                        "put what repeats into a loop around them",
+                                        kMostLoops);
   int64_t registers = 1;
   auto consider = [&](Value v) {
     auto type = dyn_cast<RankedTensorType>(v.getType());
@@ -60,10 +62,10 @@ LogicalResult InstructionCount::add(Operation *op) {
   instructions += registers * instructionsOf(op);
   if (instructions <= kMostInstructions)
     return success();
-  return op->emitError() << "this operation has " << registers
-                         << " elements in each thread, and with it the kernel has more than "
-                         << kMostInstructions
-                         << " instructions: use smaller blocks, in a loop, or more warps";
+  return op->emitError() << formatted(
+             "this operation has {} elements in each thread, and with it the kernel has more than "
+             "{} instructions: use smaller blocks, in a loop, or more warps",
+             registers, kMostInstructions);
 }
 
 LogicalResult InstructionCount::addProduct(Operation *op) {
@@ -71,6 +73,8 @@ LogicalResult InstructionCount::addProduct(Operation *op) {
   instructions += more;
   if (!more || instructions <= kMostInstructions)
     return success();
-  return op->emitError() << "with this product the kernel has more than " << kMostInstructions
-                         << " instructions: use a loop that runs at run time, or smaller blocks";
+  return op->emitError() << formatted(
+             "with this product the kernel has more than {} instructions: use a loop that runs at "
+             "run time, or smaller blocks",
+             kMostInstructions);
 }

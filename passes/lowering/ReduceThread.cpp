@@ -10,6 +10,7 @@
 #include "ir/Kernel.h"
 #include "passes/lowering/ReduceLowering.h"
 #include "passes/lowering/core/Coordinates.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

@@ -8,6 +8,7 @@
 #include "passes/lowering/ReduceLowering.h"
 #include "passes/lowering/core/Coordinates.h"
 #include "passes/memory/Scratch.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

@@ -12,6 +12,7 @@
 #include "passes/facts/Reach.h"
 #include "passes/memory/Costs.h"
 #include "passes/memory/Scratch.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

@@ -3,13 +3,11 @@
 #include "ir/Kernel.h"
 #include "passes/Passes.h"
 #include "passes/facts/PointerRoots.h"
+#include "passes/facts/Reach.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tile;
-
-/// How deep pointers are compared.
-static constexpr unsigned kDepth = 24;
 
 static Attribute withoutLayout(Attribute attr) {
   auto dense = dyn_cast<DenseElementsAttr>(attr);
@@ -29,7 +27,7 @@ static bool isSame(Value a, Value b, DenseSet<std::pair<Value, Value>> &known, u
     return true;
   Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
   auto resultOf = [](Value v) { return cast<OpResult>(v).getResultNumber(); };
-  if (!x || !y || depth > kDepth || x->getName() != y->getName() || x->getNumRegions() ||
+  if (!x || !y || depth > reach::kPointers || x->getName() != y->getName() || x->getNumRegions() ||
       resultOf(a) != resultOf(b) || x->getNumOperands() != y->getNumOperands())
     return false;
   for (NamedAttribute attr : x->getAttrs()) {

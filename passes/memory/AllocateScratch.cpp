@@ -7,6 +7,7 @@
 #include "passes/Passes.h"
 #include "passes/facts/Registers.h"
 #include "passes/memory/Scratch.h"
+#include "target/Tuning.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 #include "llvm/Support/MathExtras.h"

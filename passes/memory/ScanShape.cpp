@@ -3,6 +3,7 @@
 #include "ir/Kernel.h"
 #include "passes/memory/Costs.h"
 #include "passes/memory/Scratch.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

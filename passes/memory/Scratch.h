@@ -11,7 +11,10 @@
 
 #include "ir/CtaDialect.h"
 #include "ir/layout/LinearLayout.h"
-#include "target/Tuning.h"
+
+namespace tile {
+struct Tuning; // target/Tuning.h
+}
 
 namespace tile::lowering {
 

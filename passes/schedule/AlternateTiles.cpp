@@ -9,8 +9,10 @@
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Refusals.h"
+#include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
 #include "passes/schedule/GroupTurns.h"
+#include "target/Tuning.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -68,8 +70,7 @@ static int64_t registersForSums(scf::ForOp tiles) {
     auto type = cast<RankedTensorType>(dot.getType());
     int64_t &sum = sums[dot->getParentOp()];
     int64_t copies = dot->getParentOp() == tiles || onlyAddsUp(dot) ? 1 : 2;
-    sum += copies * type.getNumElements() * getElementBytes(type.getElementType()) / 4 /
-           (kWarpsOfGroup * 32);
+    sum += copies * packedRegistersOfShare(type, kWarpsOfGroup * kLanes);
     most = std::max(most, sum);
   });
   return most;

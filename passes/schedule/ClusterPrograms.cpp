@@ -16,6 +16,7 @@
 #include "passes/facts/Reach.h"
 #include "passes/facts/Refusals.h"
 #include "passes/schedule/StoreOnlyIf.h"
+#include "target/Tuning.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 

@@ -30,6 +30,7 @@
 #include "passes/facts/Registers.h"
 #include "passes/memory/Scratch.h"
 #include "passes/schedule/CopiesUnderDots.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

@@ -4,6 +4,7 @@
 #include "ir/Kernel.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/facts/Registers.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

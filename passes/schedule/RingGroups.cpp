@@ -10,6 +10,7 @@
 #include "passes/facts/Roles.h"
 #include "passes/facts/ScalarWork.h"
 #include "passes/schedule/WarpSpecializer.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/facts/ProductFacts.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

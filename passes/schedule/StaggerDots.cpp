@@ -22,6 +22,7 @@
 #include "passes/facts/EqualRuns.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Registers.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

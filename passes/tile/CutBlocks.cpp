@@ -11,6 +11,8 @@
 #include "passes/facts/AxisInfo.h"
 #include "passes/facts/DeadValues.h"
 #include "passes/facts/PointerRoots.h"
+#include "passes/facts/Registers.h"
+#include "target/Tuning.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -28,10 +30,6 @@ using namespace tile;
 ALWAYS_ENABLED_STATISTIC(blocksCut, "blocks that are loaded, changed and stored part by part");
 
 static RankedTensorType blockOf(Value v) { return dyn_cast<RankedTensorType>(v.getType()); }
-
-static int64_t registersOfThread(RankedTensorType type, int64_t threads) {
-  return type.getNumElements() * getElementBytes(type.getElementType()) / 4 / threads;
-}
 
 namespace {
 /// What stands in front of the stores of one block of operations, and becomes a loop.
@@ -77,7 +75,7 @@ bool Cutter::findStores() {
     RankedTensorType type = blockOf(store.getValue());
     if (!type)
       return false;
-    most = std::max(most, registersOfThread(type, threads));
+    most = std::max(most, packedRegistersOfShare(type, threads));
     stores.push_back(store);
   }
   return most > kMaxRegisters;
@@ -86,7 +84,7 @@ bool Cutter::findStores() {
 /// 2. Each along its slowest dimension that has so many elements: lines stay whole.
 bool Cutter::chooseParts() {
   for (StoreOp store : stores) {
-    int64_t all = registersOfThread(blockOf(store.getValue()), threads);
+    int64_t all = packedRegistersOfShare(blockOf(store.getValue()), threads);
     count = std::max<int64_t>(count, llvm::PowerOf2Ceil(llvm::divideCeil(all, registersOfPart)));
   }
   for (StoreOp store : stores) {

@@ -15,21 +15,15 @@
 #include "passes/facts/Intervals.h"
 #include "passes/facts/LoopSlice.h"
 #include "passes/facts/PointerRoots.h"
+#include "passes/facts/Registers.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;
 
-/// Registers of a thread that may keep what is loaded in front of a loop. Judgement.
-static constexpr int64_t kMostRegisters = 16;
-
 /// Registers of a thread that keep what `load` loads.
 static int64_t registersToKeep(LoadOp load) {
-  auto block = dyn_cast<RankedTensorType>(load.getType());
-  if (!block)
-    return 1;
-  int64_t bytes = block.getNumElements() * getElementBytes(block.getElementType());
-  unsigned threads = cta::threadsOf(load->getParentOfType<ModuleOp>());
-  return std::max<int64_t>(bytes / 4 / threads, 1);
+  return packedRegistersOfShare(load.getType(), cta::threadsOf(load));
 }
 
 /// Whether `loop` turns at least once: what it loads is loaded, then.
@@ -47,7 +41,7 @@ unsigned tile::hoistLoads(scf::ForOp loop) {
   std::optional<DenseSet<Value>> written = writtenIn(loop);
   if (!written || !turns(loop) || !multiplies(loop))
     return 0;
-  int64_t left = kMostRegisters;
+  int64_t left = tuningOf(loop).hoistedMostRegisters;
   unsigned hoisted = 0;
   auto mayMove = [&](Operation *op, Region *) {
     auto load = dyn_cast<LoadOp>(op);

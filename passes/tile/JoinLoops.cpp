@@ -16,6 +16,8 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/CSE.h"
 #include "passes/Passes.h"
+#include "passes/facts/Registers.h"
+#include "target/Tuning.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -29,10 +31,6 @@ using namespace tile;
 
 #define DEBUG_TYPE "tile-join-loops"
 ALWAYS_ENABLED_STATISTIC(loopsJoined, "loops whose turns run with those of an earlier one");
-
-/// Registers of a thread that what joined loops compute with in a turn may take beside what they
-/// carry: a quarter. Judgement.
-static constexpr int64_t kRegistersForTurns = (kMaxRegisters + 1) / 4;
 
 //===----------------------------------------------------------------------===//
 // Which loops
@@ -79,9 +77,7 @@ static int64_t registersOfTurn(scf::ForOp loop, int64_t threads) {
     for (Value v : op.getResults())
       if (auto block = dyn_cast<RankedTensorType>(v.getType());
           block && block.getElementType().isIntOrFloat() && !block.getElementType().isInteger(1))
-        most =
-            std::max(most, block.getNumElements() *
-                               std::max(getElementBytes(block.getElementType()) / 4, 1u) / threads);
+        most = std::max(most, registersOfShare(block, threads));
   return most;
 }
 
@@ -226,7 +222,7 @@ struct JoinLoopsPass : tile::impl::JoinLoopsPassBase<JoinLoopsPass> {
       int64_t registers = registersOfTurn(loop, threads);
       if (groups.empty() || registers > left || !canJoin(groups.back(), loop)) {
         groups.emplace_back();
-        left = kRegistersForTurns;
+        left = (kMaxRegisters + 1) / tuningOf(loop).joinedPartOfRegisters;
       }
       groups.back().push_back(loop);
       left -= registers;

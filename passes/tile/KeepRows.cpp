@@ -12,7 +12,9 @@
 #include "passes/Passes.h"
 #include "passes/facts/LoopSlice.h"
 #include "passes/facts/PointerRoots.h"
+#include "passes/facts/Registers.h"
 #include "passes/tile/HoistLoads.h"
+#include "target/Tuning.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -94,15 +96,6 @@ static bool canBeShared(LoadOp load) {
 // Registers
 //===----------------------------------------------------------------------===//
 
-/// Registers of a thread that keep one block.
-static int64_t registersToKeep(LoadOp load, int64_t threads) {
-  auto block = dyn_cast<RankedTensorType>(load.getType());
-  if (!block)
-    return 1;
-  int64_t bytes = block.getNumElements() * getElementBytes(block.getElementType());
-  return std::max<int64_t>(bytes / 4 / threads, 1);
-}
-
 /// What a thread can keep, if enough threads for others to compute meanwhile are to fit a
 /// multiprocessor.
 static int64_t registersFree(ModuleOp module, int64_t threads) {
@@ -164,7 +157,7 @@ static int64_t registersOfSame(Turns early, Turns late, int64_t threads) {
     for (auto load : early.loop.getBody()->getOps<LoadOp>())
       if (canBeShared(load) && same(load.getPtr(), again.getPtr()) &&
           same(load.getMask(), again.getMask()) && same(load.getOther(), again.getOther())) {
-        registers += registersToKeep(load, threads) * ((end - begin) / early.step);
+        registers += packedRegistersOfShare(load.getType(), threads) * ((end - begin) / early.step);
         break;
       }
   }
@@ -254,7 +247,7 @@ static void shareLoads(Block &block, int64_t &left) {
       kept.push_back(load);
       continue;
     }
-    int64_t registers = registersToKeep(load, threads);
+    int64_t registers = packedRegistersOfShare(load.getType(), threads);
     if (registers > left)
       continue;
     left -= registers;

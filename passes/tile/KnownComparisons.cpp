@@ -11,12 +11,10 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/facts/Intervals.h"
+#include "passes/facts/Reach.h"
 
 using namespace mlir;
 using namespace tile;
-
-/// Operations of a loop that are written once more, at most.
-static constexpr unsigned kMostRepeated = 64;
 
 static std::optional<int64_t> constantOf(Value v) {
   constexpr int64_t kFar = int64_t(1) << 60; // differences of numbers below are none that wrap
@@ -54,7 +52,7 @@ static bool takeFirstTurn(scf::ForOp loop) {
     return false;
   unsigned count = 0;
   loop.getBody()->walk([&](Operation *) { ++count; });
-  if (count > kMostRepeated)
+  if (count > reach::kRepeated)
     return false;
   OpBuilder b(loop);
   IRMapping values;

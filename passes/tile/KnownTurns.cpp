@@ -13,13 +13,11 @@
 #include "passes/tile/KnownTurns.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/facts/Reach.h"
 
 using namespace mlir;
 
 namespace {
-
-/// Of more turns or operations the code is longer than what a loop costs.
-constexpr int64_t kMostTurns = 32, kMostOperations = 512;
 
 using Known = DenseMap<Value, Attribute>;
 
@@ -66,7 +64,7 @@ void handOn(Known &known, ValueRange from, ValueRange to) {
 std::optional<int64_t> turnsOf(scf::WhileOp loop) {
   Known known;
   handOn(known, loop.getInits(), loop.getBeforeArguments());
-  for (int64_t turns = 0; turns <= kMostTurns; ++turns) {
+  for (int64_t turns = 0; turns <= tile::reach::kTurns; ++turns) {
     follow(*loop.getBeforeBody(), known);
     auto goesOn =
         dyn_cast_or_null<IntegerAttr>(lookUp(known, loop.getConditionOp().getCondition()));
@@ -96,7 +94,7 @@ bool tile::unrollKnownTurns(scf::WhileOp loop) {
   std::optional<int64_t> turns = turnsOf(loop);
   int64_t operations = 0;
   loop.walk([&](Operation *) { ++operations; });
-  if (!turns || *turns * operations > kMostOperations)
+  if (!turns || *turns * operations > tile::reach::kTurnsOperations)
     return false;
   OpBuilder b(loop);
   SmallVector<Value> values(loop.getInits());

@@ -15,6 +15,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 #include "passes/facts/DeadValues.h"
+#include "passes/facts/Reach.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -28,9 +29,6 @@ using namespace tile;
 
 #define DEBUG_TYPE "tile-narrow-dots"
 ALWAYS_ENABLED_STATISTIC(productsNarrowed, "products of what their operands were widened from");
-
-/// Operations between a conversion and the product that are looked through. Judgement.
-static constexpr unsigned kMostSteps = 16;
 
 namespace {
 /// What two operands of f32 were widened from.
@@ -64,7 +62,7 @@ static OperandRange elementsOf(Operation *op) {
 
 bool NarrowOperands::add(Value v) {
   Operation *op = v.getDefiningOp();
-  if (!op || ++steps > kMostSteps)
+  if (!op || ++steps > reach::kWidened)
     return false;
   APFloat constant(0.0f);
   if (matchPattern(v, m_ConstantFloat(&constant))) {

@@ -5,12 +5,12 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 #include "passes/facts/DeadValues.h"
+#include "passes/tile/TileSteps.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -27,34 +27,13 @@ ALWAYS_ENABLED_STATISTIC(loopsNested, "loops over tiles and their steps that bec
 
 namespace {
 
-/// `if condition` as a branch, or as a selection: what a turn does, and what its results are, where
-/// the condition holds and where it does not.
-struct Choice {
-  Operation *op;
-  scf::IfOp branch() const { return dyn_cast<scf::IfOp>(op); }
-  Value then(unsigned i) const {
-    return branch() ? branch().thenYield().getOperand(i) : op->getOperand(1);
-  }
-  Value otherwise(unsigned i) const {
-    return branch() ? branch().elseYield().getOperand(i) : op->getOperand(2);
-  }
-};
-
-/// A loop whose turns are the steps of one tile after the other: `next` counts them from 0 to
-/// `last`, and begins again.
-class Nest {
+/// The same work as a loop over tiles around one over their steps.
+class Nest : TileSteps {
 public:
-  explicit Nest(scf::ForOp loop) : loop(loop), body(loop.getBody()), b(loop) {}
+  explicit Nest(scf::ForOp loop) : TileSteps(loop), b(loop) {}
   bool run();
 
 private:
-  bool findCounter();
-  bool isCounter(BlockArgument arg, Value init);
-  bool findChoices();
-  bool isInOrder();
-  bool findKept();
-  Value inLastStep(Value v) const;
-  Value inOtherSteps(Value v) const;
   Value made(Value v, IRMapping &map);
   bool makeChoice(const Choice &choice, IRMapping &map);
   bool build();
@@ -65,167 +44,17 @@ private:
   }
   void makeSteps(const IRMapping &kept, IRMapping &behind, Value steps);
 
-  scf::ForOp loop;
-  Block *body;
   OpBuilder b;
-  BlockArgument counter;
-  Operation *counting[3] = {}; ///< comparison, addition and selection of the counter
-  Value next, last;
-  SmallVector<Choice> firsts, lasts;
-  DenseMap<Value, Choice> lastOf; ///< the choice in the last step that gives a value
-  DenseMap<Value, std::pair<Choice, unsigned>> firstOf;
-  /// Of what the loop carries, by its number: the value of the first step's choice that it is in
-  /// all steps of a tile; itself, if it stays; null, if steps change it.
-  SmallVector<Value> kept;
 };
-
-bool isConstant(Value v, int64_t n) {
-  APInt value;
-  return matchPattern(v, m_ConstantInt(&value)) && value.getSExtValue() == n;
-}
-
-/// Whether `v` is `left ==` what `isRight` holds of.
-bool isEqual(Value v, Value left, llvm::function_ref<bool(Value)> isRight) {
-  auto compare = v.getDefiningOp<arith::CmpIOp>();
-  return compare && compare.getPredicate() == arith::CmpIPredicate::eq &&
-         ((compare.getLhs() == left && isRight(compare.getRhs())) ||
-          (compare.getRhs() == left && isRight(compare.getLhs())));
-}
-bool isEqual(Value v, Value left, Value right) {
-  return isEqual(v, left, [&](Value other) { return other == right; });
-}
-
-/// Whether `op`, or anything in it, may write.
-bool writes(Operation *op) {
-  return op
-      ->walk([](Operation *inner) {
-        return hasOwnEffect(inner) ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
 
 /// n, where `last` is n - 1.
 Value stepsOf(Value last) {
   auto sub = last.getDefiningOp<arith::SubIOp>();
   auto add = last.getDefiningOp<arith::AddIOp>();
-  if (sub && isConstant(sub.getRhs(), 1))
+  if (sub && isConstantIntValue(sub.getRhs(), 1))
     return sub.getLhs();
-  return add && isConstant(add.getRhs(), -1) ? add.getLhs() : Value();
+  return add && isConstantIntValue(add.getRhs(), -1) ? add.getLhs() : Value();
 }
-
-/// 1. next = counter == last ? 0 : counter + 1, from -1 or `last` on.
-bool Nest::isCounter(BlockArgument arg, Value init) {
-  auto select =
-      body->getTerminator()->getOperand(arg.getArgNumber() - 1).getDefiningOp<arith::SelectOp>();
-  if (!select || arg.getType() != loop.getInductionVar().getType() || select->getBlock() != body ||
-      !isConstant(select.getTrueValue(), 0))
-    return false;
-  auto compare = select.getCondition().getDefiningOp<arith::CmpIOp>();
-  auto add = select.getFalseValue().getDefiningOp<arith::AddIOp>();
-  if (!compare || !add || !compare->hasOneUse() || !add->hasOneUse() || add.getLhs() != arg ||
-      !isConstant(add.getRhs(), 1) || llvm::range_size(arg.getUses()) != 2)
-    return false;
-  last = compare.getLhs() == arg ? compare.getRhs() : compare.getLhs();
-  if (!isEqual(compare, arg, last) || !loop.isDefinedOutsideOfLoop(last) ||
-      (init != last && !isConstant(init, -1)))
-    return false;
-  counter = arg;
-  next = select;
-  counting[0] = compare;
-  counting[1] = add;
-  counting[2] = select;
-  return true;
-}
-
-bool Nest::findCounter() {
-  // Turns are divided by steps as signed numbers.
-  if (loop.getUnsignedCmp() || !isConstant(loop.getLowerBound(), 0) ||
-      !isConstant(loop.getStep(), 1) || !loop.getInductionVar().use_empty() || !loop->use_empty())
-    return false;
-  for (auto [arg, init] : llvm::zip(loop.getRegionIterArgs(), loop.getInits()))
-    if (isCounter(arg, init))
-      return true;
-  return false;
-}
-
-/// 2. What is done in the first and in the last step of a tile.
-bool Nest::findChoices() {
-  bool stores = false;
-  for (Operation &op : body->without_terminator()) {
-    if (!isa<scf::IfOp, arith::SelectOp>(op) || &op == next.getDefiningOp())
-      continue;
-    Choice choice{&op};
-    Value condition = op.getOperand(0);
-    bool isLast = isEqual(condition, next, last);
-    bool isFirst = isEqual(condition, next, [](Value v) { return isConstant(v, 0); });
-    if (!isFirst && !isLast)
-      continue;
-    // What is done in all other steps alone would have to be taken apart.
-    if (scf::IfOp branch = choice.branch();
-        branch && branch.elseBlock() && !llvm::hasSingleElement(*branch.elseBlock()))
-      return false;
-    (isFirst ? firsts : lasts).push_back(choice);
-    for (auto [i, result] : llvm::enumerate(op.getResults())) {
-      if (isFirst)
-        firstOf[result] = {choice, unsigned(i)};
-      else
-        lastOf[result] = choice;
-    }
-    stores |= isLast && writes(&op);
-  }
-  return stores && !firsts.empty();
-}
-
-/// 3. Whether all that a turn does beside what it does in the last step may be done before that,
-/// and turns that no tile is left for may be left out.
-bool Nest::isInOrder() {
-  bool isBehind = false;
-  for (Operation &op : body->without_terminator()) {
-    bool isLast = llvm::any_of(lasts, [&](const Choice &c) { return c.op == &op; });
-    if (isLast)
-      isBehind |= !isMemoryEffectFree(&op);
-    else if (writes(&op) || (isBehind && !isMemoryEffectFree(&op)))
-      return false;
-  }
-  return true;
-}
-
-Value Nest::inLastStep(Value v) const {
-  auto choice = lastOf.find(v);
-  return choice == lastOf.end() ? v : choice->second.then(cast<OpResult>(v).getResultNumber());
-}
-
-Value Nest::inOtherSteps(Value v) const {
-  auto choice = lastOf.find(v);
-  return choice == lastOf.end() ? v : choice->second.otherwise(cast<OpResult>(v).getResultNumber());
-}
-
-/// 4. What stays what the first step made of it until the last. What it was before is for the
-/// first step alone.
-bool Nest::findKept() {
-  auto args = loop.getRegionIterArgs();
-  kept.assign(args.size(), Value());
-  for (auto [i, arg] : llvm::enumerate(args)) {
-    Value handed = inOtherSteps(body->getTerminator()->getOperand(i));
-    if (arg == counter || handed == arg) {
-      kept[i] = arg;
-      continue;
-    }
-    auto first = firstOf.find(handed);
-    if (first == firstOf.end() || first->second.first.otherwise(first->second.second) != arg)
-      continue;
-    kept[i] = handed;
-    for (Operation *user : arg.getUsers())
-      if (llvm::none_of(firsts, [&](const Choice &c) { return c.op->isAncestor(user); }))
-        return false;
-  }
-  // Each result of a first step's choice is what a tile keeps.
-  return llvm::all_of(firstOf, [&](auto &entry) { return llvm::is_contained(kept, entry.first); });
-}
-
-//===----------------------------------------------------------------------===//
-// Two loops
-//===----------------------------------------------------------------------===//
 
 /// `v` in terms of what `map` knows: computed again, where nothing but arithmetic is needed; null
 /// if more is.
@@ -387,7 +216,7 @@ bool Nest::build() {
 }
 
 bool Nest::run() {
-  if (!findCounter() || !findChoices() || !isInOrder() || !findKept())
+  if (!find())
     return false;
   LDBG() << "a loop over tiles, " << last << " steps each but one: " << loop;
   return build();

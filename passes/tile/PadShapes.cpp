@@ -9,7 +9,7 @@
 #include "passes/facts/Speech.h"
 #include "passes/tile/NeutralElement.h"
 #include "passes/tile/Positions.h"
-#include "passes/tile/RowMajor.h"
+#include "passes/tile/RowMajorPositions.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/DebugLog.h"

@@ -14,6 +14,7 @@
 #include "passes/facts/Refusals.h"
 #include "passes/tile/ColumnParts.h"
 #include "passes/tile/SumsBeside.h"
+#include "target/Tuning.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -6,7 +6,9 @@
 #include "passes/facts/MoreWarps.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/ProductForms.h"
+#include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;
@@ -35,11 +37,6 @@ static bool isForMoreWarps(DotOp dot) {
   return mayGetTwoWarpgroups(kernelOf(dot)) && hasRowsForTwoWarpgroups(dot.getType());
 }
 
-/// Registers of each thread of the warps that share this block of 32-bit elements.
-static int64_t registersOfThread(RankedTensorType block, Operation *op) {
-  return block.getNumElements() / (cta::warpsOfGroup(op) * 32);
-}
-
 int64_t tile::partsBesideSums(func::FuncOp kernel, int64_t columns) {
   // Where the warps that compute also copy, the assembler moves what is done with the parts behind
   // the last of them, and holds them all.
@@ -55,12 +52,12 @@ int64_t tile::partsBesideSums(func::FuncOp kernel, int64_t columns) {
       areAddedUp &= dot->getParentOp() == loop && isAddedUp(dot, loop) &&
                     warpgroupForm(dot) == WarpgroupForm::Direct && !isForMoreWarps(dot);
       if (type.getRank() == 2 && type.getDimSize(1) == columns)
-        result = std::max(result, registersOfThread(type, dot));
+        result = std::max(result, registersOfShare(type, cta::warpsOfGroup(dot) * kLanes));
     });
     for (Type type : loop.getResultTypes())
       if (auto block = dyn_cast<RankedTensorType>(type);
           block && block.getElementType().isIntOrFloat())
-        sums += registersOfThread(block, loop);
+        sums += registersOfShare(block, cta::warpsOfGroup(loop) * kLanes);
     int64_t most = tuning.mostRegistersUnderProducts;
     if (!result || !areAddedUp || sums + 2 * result <= most)
       return;

@@ -8,6 +8,7 @@
 #include "passes/Passes.h"
 #include "passes/Rounds.h"
 #include "passes/facts/Refusals.h"
+#include "text/Format.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -28,9 +29,10 @@ static LogicalResult checkLength(scf::ForOp loop, int64_t factor, int64_t most) 
   loop.getBody()->walk([&](Operation *) { ++operations; });
   if (operations <= most / factor)
     return success();
-  return loop.emitError() << "unrolled by its `loop_unroll_factor` of " << factor
-                          << ", this loop has " << operations * factor << " operations, more than "
-                          << most << ": unroll it, or the loops inside it, less";
+  return loop.emitError() << formatted(
+             "unrolled by its `loop_unroll_factor` of {}, this loop has {} operations, more than "
+             "{}: unroll it, or the loops inside it, less",
+             factor, operations * factor, most);
 }
 
 static LogicalResult unroll(scf::ForOp loop, int64_t most) {

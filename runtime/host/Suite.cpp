@@ -40,9 +40,8 @@ std::string Case::str() const {
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// Functions of one purpose; of several with one name the one that it means.
-static std::vector<std::shared_ptr<eval::FunctionObject>> functionsOf(eval::ModuleEnv &file,
-                                                                      Purpose purpose) {
+std::vector<std::shared_ptr<eval::FunctionObject>> host::functionsOf(eval::ModuleEnv &file,
+                                                                     Purpose purpose) {
   std::vector<std::shared_ptr<eval::FunctionObject>> functions = file.functions();
   llvm::erase_if(functions, [&](auto &function) {
     return llvm::none_of(function->decorators, [&](auto &d) { return isOf(d, purpose); }) ||
@@ -74,97 +73,6 @@ std::vector<std::string> Suite::names(Purpose purpose) {
   for (auto &function : functionsOf(file, purpose))
     out.push_back(function->name());
   return out;
-}
-
-/// Whether others find a function of this name by its name alone.
-static bool isCalledLike(StringRef name, Purpose purpose) {
-  switch (purpose) {
-  case Purpose::Test:
-    return name.starts_with("test");
-  case Purpose::Bench:
-    return name.starts_with("bench");
-  case Purpose::Example:
-    return name == "main";
-  }
-  llvm_unreachable("a purpose without a name");
-}
-
-static bool isPlain(eval::ModuleEnv &file, const eval::FunctionObject &function) {
-  return function.decorators.empty() && file.isBound(function);
-}
-
-/// What a file without functions for `purpose` has: other commands run it, or one is to be written.
-std::string Suite::whatElseThereIs(Purpose purpose) {
-  for (Purpose other : {Purpose::Test, Purpose::Bench, Purpose::Example})
-    if (other != purpose && !functionsOf(file, other).empty())
-      return formatted("; it has some for `tilec {}`", other == Purpose::Test    ? "test"
-                                                       : other == Purpose::Bench ? "bench"
-                                                                                 : "run");
-  constexpr size_t most = 3;
-  std::string kernels, functions;
-  size_t count = 0;
-  for (auto &function : file.functions()) {
-    bool isKernel = function->findDecorator("triton.jit");
-    if ((!isKernel && !function->findDecorator("tile.function")) || ++count > most)
-      continue;
-    std::string &list = isKernel ? kernels : functions;
-    list += formatted("{}`{}`", list.empty() ? "" : " or ", function->name());
-  }
-  if (kernels.empty())
-    return functions.empty() ? "" : formatted(": write one that calls {}", functions);
-  return formatted(": write one that launches {}", kernels);
-}
-
-/// The decorator of ours that `name` was to be, by its last word: `tst.test` and `test` are
-/// `tile.test`.
-static StringRef meantDecorator(StringRef name) {
-  std::vector<StringRef> words;
-  for (StringRef known : hostDecorators())
-    words.push_back(known.rsplit('.').second);
-  StringRef word = name.contains('.') ? name.rsplit('.').second : name;
-  auto same = llvm::find(words, word);
-  if (same == words.end())
-    same = llvm::find(words, frontend::nearestName(word, words));
-  return same == words.end() ? StringRef() : hostDecorators()[size_t(same - words.begin())];
-}
-
-/// A function that only decorators which nobody here knows keep from being one for `purpose`.
-/// `isSure`: its name or theirs say that it was to be one.
-std::string Suite::unknownDecorator(Purpose purpose, bool isSure) {
-  for (auto &function : file.functions())
-    for (const eval::Decorator &decorator : function->decorators) {
-      if (decorator.known || !file.isBound(*function) ||
-          llvm::is_contained(hostDecorators(), decorator.name))
-        continue;
-      StringRef meant = meantDecorator(decorator.name);
-      std::string text = formatted("; `{}` has the decorator `@{}`, which is not known",
-                                   function->name(), decorator.name);
-      if (!meant.empty())
-        return text + formatted(": did you mean `@{}`?", meant);
-      if (isSure && !isCalledLike(function->name(), purpose))
-        continue;
-      std::string values;
-      for (auto &parameter : function->params())
-        values += formatted("{}{}=[...]", values.empty() ? "" : ", ", parameter.name);
-      return text + formatted(": put `@{}{}` in its place", decoratorName(purpose),
-                              values.empty() ? "" : formatted("({})", values));
-    }
-  return "";
-}
-
-std::string Suite::howToMark(Purpose purpose) {
-  if (std::string text = unknownDecorator(purpose, /*isSure=*/true); !text.empty())
-    return text;
-  std::vector<std::string> found;
-  for (auto &function : file.functions())
-    if (isPlain(file, *function) && isCalledLike(function->name(), purpose))
-      found.push_back(function->name());
-  if (!found.empty())
-    return formatted("; `{}` {} no decorator: put `@{}` above {}", llvm::join(found, "`, `"),
-                     found.size() == 1 ? "has" : "have", decoratorName(purpose),
-                     found.size() == 1 ? "it" : "each");
-  std::string text = unknownDecorator(purpose, /*isSure=*/false);
-  return text.empty() ? whatElseThereIs(purpose) : text;
 }
 
 std::vector<std::pair<std::string, size_t>> Suite::count(Purpose purpose) {
@@ -351,28 +259,6 @@ struct Suite::Job {
   std::vector<Case> cases;
   std::unique_ptr<EvalError> error; ///< of the decorators
 };
-
-/// That the file has all functions of these names.
-std::unique_ptr<EvalError> Suite::checkNames(Purpose purpose, ArrayRef<std::string> wanted,
-                                             ArrayRef<std::string> known) const {
-  for (const std::string &name : wanted) {
-    if (llvm::is_contained(known, name))
-      continue;
-    std::vector<StringRef> candidates(known.begin(), known.end());
-    std::string message = formatted("`{}` has no `@{}` function `{}`", file.source().name(),
-                                    decoratorName(purpose), name);
-    bool isUnmarked = llvm::any_of(file.functions(), [&](auto &function) {
-      return function->name() == name && isPlain(file, *function);
-    });
-    if (isUnmarked)
-      message +=
-          formatted(": its `def` has no decorator, put `@{}` above it", decoratorName(purpose));
-    else if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
-      message += formatted("; did you mean `{}`?", near);
-    return fail(message, "NameError");
-  }
-  return nullptr;
-}
 
 /// The functions of these names, or all, with their cases.
 std::unique_ptr<EvalError> Suite::listJobs(Purpose purpose, ArrayRef<std::string> wanted,

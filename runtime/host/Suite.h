@@ -59,6 +59,9 @@ llvm::StringRef decoratorName(Purpose purpose);
 bool isOf(const eval::Decorator &decorator, Purpose purpose);
 /// All decorators that host functions know.
 llvm::ArrayRef<llvm::StringRef> hostDecorators();
+/// Functions of one purpose; of several with one name the one that it means.
+std::vector<std::shared_ptr<eval::FunctionObject>> functionsOf(eval::ModuleEnv &file,
+                                                               Purpose purpose);
 bool hasParameter(const eval::FunctionObject &function, llvm::StringRef name);
 /// That it has none of this name, and which it has.
 std::string describeUnknownParameter(const eval::FunctionObject &function, llvm::StringRef name);

@@ -83,8 +83,8 @@ static void print(Frame &f, const Instruction &i, uint32_t) {
   const auto &info = *static_cast<const PrintInfo *>(i.aux);
   llvm::raw_string_ostream os(f.printed);
   auto head = [&] {
-    os << "pid (" << f.programId[0] << ", " << f.programId[1] << ", " << f.programId[2] << ") "
-       << info.prefix;
+    os << formatted("pid ({}, {}, {}) {}", f.programId[0], f.programId[1], f.programId[2],
+                    info.prefix);
   };
   // Scalars share one line.
   if (llvm::all_of(info.operands, [](auto &o) { return o.shape.empty(); })) {
@@ -106,7 +106,7 @@ static void print(Frame &f, const Instruction &i, uint32_t) {
     for (uint64_t k = 0; k < shown; k += length) {
       head();
       if (info.operands.size() > 1)
-        os << " (operand " << number << ")";
+        os << formatted(" (operand {})", number);
       os << lineIndex(k, length, o.shape) << ":";
       for (uint64_t j = k; j < k + length; ++j) {
         os << " ";
@@ -116,7 +116,7 @@ static void print(Frame &f, const Instruction &i, uint32_t) {
     }
     if (count > shown) {
       head();
-      os << ": " << count - shown << " more\n";
+      os << formatted(": {} more\n", count - shown);
     }
   }
 }

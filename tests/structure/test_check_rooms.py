@@ -35,7 +35,9 @@ FAULTS = {
     "frontend/Pieced.cpp": ('auto t = "no " +\n name;\n', "text is pieced together"),
     "ir/Pieced.cpp": ('auto t = name + "` is one";\n', "text is pieced together"),
     "runtime/Pieced.cpp": ('auto t = llvm::formatv("{0} of", 1);\n', "text is pieced together"),
+    "tools/Streamed.cpp": ('os << n\n   << " of them; " << all;\n', "text is streamed in pieces"),
     "compiler/Ptx.cpp": ('bool b = ptx.contains("ld.global");\n', "PTX is named"),
+    "compiler/Begins.cpp": ('bool b = text.starts_with("cvt.rn.f16x2.e");\n', "PTX is named"),
     "compiler/Says.cpp": ("llvm::errs() << 1;\n", "writes to standard error"),
 }
 FINE = {
@@ -45,6 +47,7 @@ FINE = {
     "passes/Fine.cpp": '#include "target/Target.h"\n// sm_90 has capability >= 90, getenv(), errs()\n',
     "passes/Passed.cpp": "int c = target->capability;\nf(c, device.major * 10, vec<Capability>());\n",
     "passes/Text.cpp": 'auto t = formatted("no {}", name) + ".x" + "y";\n// "a " + b\nauto r = R"(a " + b)";\n',
+    "tools/Streams.cpp": 'os << "no value at all" << "\\n";\nos << formatted("{} of", n) << x;\nLDBG() << "so many: " << n;\n',
     "tools/Env.cpp": 'auto v = std::getenv("X");\nllvm::errs() << v;\n',
     "runtime/Cache.cpp": 'auto v = std::getenv("X");\n',
 }

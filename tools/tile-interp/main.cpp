@@ -21,6 +21,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "runtime/interp/Interpreter.h"
+#include "text/Format.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
@@ -74,7 +75,7 @@ static BufferArgument makeBuffer(unsigned index, DenseElementsAttr data) {
 
 static void printBuffer(const BufferArgument &buffer) {
   unsigned size = getElementBytes(buffer.element), width = buffer.element.getIntOrFloatBitWidth();
-  llvm::outs() << "  arg" << buffer.index << " = [";
+  llvm::outs() << formatted("  arg{} = [", buffer.index);
   for (int64_t k = 0; k < buffer.count; ++k) {
     uint64_t bits = 0;
     for (unsigned b = 0; b < size; ++b)
@@ -108,8 +109,8 @@ static bool readArguments(func::FuncOp function, std::vector<interp::Argument> &
     } else if (auto real = function.getArgAttrOfType<FloatAttr>(index, kValueAttr)) {
       arguments.push_back(interp::Argument::real(real.getValueAsDouble()));
     } else {
-      function.emitError() << "argument " << index << " has no value: give it `tile."
-                           << (isa<PtrType>(type) ? "data = dense<...>`" : "value = ...`");
+      function.emitError() << formatted("argument {} has no value: give it `tile.{}`", index,
+                                        isa<PtrType>(type) ? "data = dense<...>" : "value = ...");
       return false;
     }
   }

@@ -129,7 +129,7 @@ llvm::Error Reducer::run(OwningOpRef<ModuleOp> &module) {
 }
 
 static int fail(const llvm::Twine &message) {
-  llvm::errs() << "tile-reduce: error: " << message << "\n";
+  llvm::errs() << formatted("tile-reduce: error: {}\n", message);
   return 1;
 }
 
@@ -163,7 +163,7 @@ int main(int argc, char **argv) {
   if (failed)
     return fail(formatted("cannot write `{}`: {}", outputFile, failed.message()));
   os << *module;
-  llvm::errs() << "tile-reduce: " << before << " operations became " << candidates(*module).size()
-               << ", by " << reducer.tried << " trials\n";
+  llvm::errs() << formatted("tile-reduce: {} operations became {}, by {} trials\n", before,
+                            candidates(*module).size(), reducer.tried);
   return 0;
 }

@@ -64,8 +64,8 @@ static std::string verdictOf(const Change &change) {
 bool tilec::compareBenches(const BenchResults &before, const BenchResults &after,
                            llvm::raw_ostream &os) {
   if (before.description != after.description)
-    os << "note: measured on different devices: " << before.description << "; " << after.description
-       << '\n';
+    os << formatted("note: measured on different devices: {}; {}\n", before.description,
+                    after.description);
   TextTable table({"bench", "before", "after", "noise", "verdict"});
   unsigned compared = 0, faster = 0, slower = 0, missing = 0, once = 0;
   double logarithms = 0;
@@ -108,12 +108,12 @@ bool tilec::compareBenches(const BenchResults &before, const BenchResults &after
       }
   if (!table.empty())
     table.print(os, nullptr);
-  os << compared << " compared: " << faster << " faster, " << slower << " slower, "
-     << compared - faster - slower << " within the noise";
+  os << formatted("{} compared: {} faster, {} slower, {} within the noise", compared, faster,
+                  slower, compared - faster - slower);
   if (once)
     os << formatted(" ({} measured once, whose noise is not known)", once);
   if (missing)
-    os << ", " << missing << " in one of them only";
+    os << formatted(", {} in one of them only", missing);
   if (compared)
     os << formatted("; {:.3f}x on the whole (geometric mean)", std::exp(logarithms / compared));
   os << '\n';

@@ -294,15 +294,15 @@ llvm::Error BuildCommand::writeAll() {
     variants += countCodes(function);
   if (llvm::Error error = finish(base, std::move(text), writeHeader(base, built, builtFunctions)))
     return error;
-  llvm::outs() << output << '/' << base << ".c: ";
+  llvm::outs() << formatted("{}/{}.c: ", output, base);
   if (!built.empty())
-    llvm::outs() << counted(built.size(), "kernel") << ", ";
+    llvm::outs() << formatted("{}, ", counted(built.size(), "kernel"));
   if (!builtFunctions.empty())
-    llvm::outs() << counted(builtFunctions.size(), "function") << ", ";
-  llvm::outs() << counted(variants, "variant") << ", " << llvm::join(targets, ", ");
+    llvm::outs() << formatted("{}, ", counted(builtFunctions.size(), "function"));
+  llvm::outs() << formatted("{}, {}", counted(variants, "variant"), llvm::join(targets, ", "));
   if (choices)
-    llvm::outs() << "; " << counted(configurations, "configuration") << " for "
-                 << counted(choices, "choice");
+    llvm::outs() << formatted("; {} for {}", counted(configurations, "configuration"),
+                              counted(choices, "choice"));
   llvm::outs() << '\n';
   return llvm::Error::success();
 }

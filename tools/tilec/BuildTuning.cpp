@@ -74,7 +74,7 @@ llvm::Error Chooser::fromRecords() {
   if (!records)
     return records.takeError();
   for (const std::string &warning : records->warnings)
-    llvm::errs() << "tilec build: warning: " << warning << '\n';
+    llvm::errs() << formatted("tilec build: warning: {}\n", warning);
   if (records->launches.empty()) {
     if (tuning.how == "model")
       return llvm::Error::success();

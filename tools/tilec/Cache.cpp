@@ -101,8 +101,8 @@ int CacheCommand::list(const CacheFiles &files) const {
     bytes += file.bytes;
     ++count;
   }
-  llvm::outs() << (count == 1 ? "1 entry" : formatted("{} entries", count)) << ", "
-               << sizeText(bytes) << " in " << folder << '\n';
+  llvm::outs() << formatted("{} {}, {} in {}\n", count, count == 1 ? "entry" : "entries",
+                            sizeText(bytes), folder);
   return Success;
 }
 
@@ -113,11 +113,10 @@ int CacheCommand::verify(const CacheFiles &files) const {
       good += file.state == State::Good;
       continue;
     }
-    llvm::outs() << folder << '/' << file.shard << '/' << file.name << ": " << nameOf(file.state)
-                 << '\n';
+    llvm::outs() << formatted("{}/{}/{}: {}\n", folder, file.shard, file.name, nameOf(file.state));
     ++bad;
   }
-  llvm::outs() << good << " good, " << bad << " not\n";
+  llvm::outs() << formatted("{} good, {} not\n", good, bad);
   return bad ? Failure : Success;
 }
 
@@ -134,8 +133,8 @@ int CacheCommand::prune(const CacheFiles &files) const {
       pruning.mostBytes = uint64_t(megabytes) << 20;
     removed = files.prune(pruning);
   }
-  llvm::outs() << tile::counted(removed.files, "file") << " removed, " << sizeText(removed.bytes)
-               << '\n';
+  llvm::outs() << formatted("{} removed, {}\n", tile::counted(removed.files, "file"),
+                            sizeText(removed.bytes));
   return Success;
 }
 
@@ -150,7 +149,7 @@ int CacheCommand::exportTo(const CacheFiles &files) const {
     return Failure;
   }
   if (arguments[1] != "-")
-    llvm::outs() << count << " exported\n";
+    llvm::outs() << formatted("{} exported\n", count);
   return Success;
 }
 
@@ -169,7 +168,7 @@ int CacheCommand::importFrom(const CacheFiles &files) const {
     printError("cache", formatted("{}: {}", arguments[1], takeError(added.takeError()).message));
     return Failure;
   }
-  llvm::outs() << *added << " imported\n";
+  llvm::outs() << formatted("{} imported\n", *added);
   return Success;
 }
 

@@ -306,14 +306,14 @@ void ExplainCommand::append(const Explanation &explanation,
   llvm::raw_string_ostream os(text);
   os << (text.empty() ? "" : "\n");
   if (launch) {
-    os << launch->function << '(' << launch->parameters << ") launches " << launch->options.kernel
-       << " for a grid of " << launch->grid[0];
+    os << formatted("{}({}) launches {} for a grid of {}", launch->function, launch->parameters,
+                    launch->options.kernel, launch->grid[0]);
     for (unsigned size : llvm::ArrayRef(launch->grid).drop_front())
-      os << " x " << size;
-    os << ", " << launch->launches << (launch->launches == 1 ? " launch" : " launches")
-       << " of this variant\n  " << launch->options.signature;
+      os << formatted(" x {}", size);
+    os << formatted(", {} {} of this variant\n  {}", launch->launches,
+                    launch->launches == 1 ? "launch" : "launches", launch->options.signature);
     for (auto &[name, value] : launch->options.constexprs)
-      os << ", " << name << '=' << value;
+      os << formatted(", {}={}", name, value);
     os << '\n';
   }
   explanation.print(os, source);

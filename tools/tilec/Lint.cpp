@@ -91,8 +91,9 @@ bool LintCommand::lintOne(tile::Linter &linter, const tile::GuessedTypes &types)
       diagnostics.print(llvm::errs(), colorMessages());
       return false;
     }
-    llvm::errs() << "note: `" << types.kernel
-                 << "` is passed over: its types are not known; give --kernel and --signature\n";
+    llvm::errs() << formatted(
+        "note: `{}` is passed over: its types are not known; give --kernel and --signature\n",
+        types.kernel);
     return true;
   }
   diagnostics.print(llvm::outs(), llvm::outs().is_displayed() && colorMessages());

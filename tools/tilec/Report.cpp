@@ -1,5 +1,6 @@
 //===- Report.cpp - progress and tables of tilec run, test and bench ------===//
 #include "tools/tilec/Report.h"
+#include "frontend/Counted.h"
 #include "text/Format.h"
 #include "tools/tilec/Commands.h"
 #include "llvm/ADT/StringExtras.h"
@@ -98,12 +99,12 @@ void ProgressPrinter::startCase(StringRef function, StringRef parameters, size_t
   lastUpdate = now;
   constexpr size_t width = 70;
   clearLine();
-  llvm::errs() << '[' << index + 1 << '/' << total << "] "
-               << StringRef(title(function, parameters)).take_front(width);
+  std::string text = title(function, parameters);
+  llvm::errs() << formatted("[{}/{}] {}", index + 1, total, StringRef(text).take_front(width));
   std::chrono::duration<double> spent = now - begin;
   if (index > 0 && spent.count() > 2)
-    llvm::errs() << ", about " << duration(spent.count() / double(index) * double(total - index))
-                 << " left";
+    llvm::errs() << formatted(", about {} left",
+                              duration(spent.count() / double(index) * double(total - index)));
   llvm::errs() << lastResult;
 }
 
@@ -136,8 +137,8 @@ void ProgressPrinter::finishCase(StringRef function, const CaseResult &result) {
 void ProgressPrinter::finishFunction(const FunctionResult &result) {
   clearLine();
   if (shownFailures > maxShownFailures)
-    llvm::errs() << "... and " << shownFailures - maxShownFailures << " more failing cases of "
-                 << result.name << '\n';
+    llvm::errs() << formatted("... and {} more failing cases of {}\n",
+                              shownFailures - maxShownFailures, result.name);
   shownFailures = 0;
 }
 
@@ -173,16 +174,16 @@ FileTotals tilec::totalsOf(StringRef file, ArrayRef<FunctionResult> results) {
 
 /// "12 cases: 1 failed, 11 passed in 3.4 s".
 static void printCases(const FileTotals &all, raw_ostream &os) {
-  os << all.cases << (all.cases == 1 ? " case: " : " cases: ");
+  os << formatted("{}: ", tile::counted(all.cases, "case"));
   if (all.failed)
-    os << all.failed << " failed, ";
+    os << formatted("{} failed, ", all.failed);
   if (all.unsupported)
-    os << all.unsupported << " not supported, ";
+    os << formatted("{} not supported, ", all.unsupported);
   if (all.skipped)
-    os << all.skipped << " skipped, ";
+    os << formatted("{} skipped, ", all.skipped);
   size_t others = all.failed + all.unsupported + all.skipped;
-  os << (others == 0 ? "all" : std::to_string(all.cases - others)) << " passed in "
-     << duration(all.seconds) << '\n';
+  os << formatted("{} passed in {}\n", others == 0 ? "all" : std::to_string(all.cases - others),
+                  duration(all.seconds));
 }
 
 void tilec::printTestTable(ArrayRef<FunctionResult> results, raw_ostream &os, bool color) {
@@ -216,7 +217,7 @@ void tilec::printTotals(ArrayRef<FileTotals> files, raw_ostream &os) {
   os << '\n';
   for (const FileTotals &file : files) {
     if (!file.failing.empty())
-      os << "failed in " << file.file << ": " << llvm::join(file.failing, ", ") << '\n';
+      os << formatted("failed in {}: {}\n", file.file, llvm::join(file.failing, ", "));
     all.tests += file.tests;
     all.cases += file.cases;
     all.failed += file.failed;

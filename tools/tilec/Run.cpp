@@ -145,10 +145,10 @@ bool HostCommand::writeCounters() {
   if (!opened.emulator)
     return true;
   if (const tile::runtime::Agreement *agreement = opened.agreement) {
-    llvm::outs() << agreement->launches << " launches on both, " << agreement->identical
-                 << " with the same bits (" << agreement->exact << " had to be)";
+    llvm::outs() << formatted("{} launches on both, {} with the same bits ({} had to be)",
+                              agreement->launches, agreement->identical, agreement->exact);
     if (agreement->unordered)
-      llvm::outs() << ", " << agreement->unordered << " that depend on the order of programs";
+      llvm::outs() << formatted(", {} that depend on the order of programs", agreement->unordered);
     for (auto &[type, difference] : agreement->largest)
       llvm::outs() << formatted(", {} within {:.1e}", type, difference);
     llvm::outs() << '\n';
@@ -193,8 +193,8 @@ int HostCommand::runFile(HostFile &file) {
   if (hasHeading && !totals.empty())
     llvm::outs() << '\n';
   if (hasHeading)
-    llvm::outs() << path << " on " << opened.device->name() << ": " << opened.device->description()
-                 << '\n';
+    llvm::outs() << formatted("{} on {}: {}\n", path, opened.device->name(),
+                              opened.device->description());
   bool color = llvm::outs().is_displayed() && colorMessages();
   if (purpose == Purpose::Test)
     printTestTable(results, llvm::outs(), color);
@@ -325,7 +325,7 @@ void HostCommand::warnOfRecords() const {
     if (file->source && file->session)
       if (std::string text = file->session->kernels().configurations().warning();
           !text.empty() && !llvm::is_contained(said, text))
-        llvm::errs() << "tilec " << name() << ": warning: " << said.emplace_back(text) << '\n';
+        llvm::errs() << formatted("tilec {}: warning: {}\n", name(), said.emplace_back(text));
 }
 
 int HostCommand::run() {

@@ -62,7 +62,7 @@ static void printOverview(llvm::raw_ostream &os) {
 
 static void printHelp(const CommandEntry &entry, Command &command) {
   llvm::raw_ostream &os = llvm::outs();
-  os << "tilec " << entry.name << ": " << entry.summary << "\n\nusage: tilec " << entry.name;
+  os << formatted("tilec {0}: {1}\n\nusage: tilec {0}", entry.name, entry.summary);
   if (!command.options.all().empty())
     os << " [OPTION]...";
   os << ' ' << command.options.positionalUsage() << "\n\n";
@@ -168,7 +168,7 @@ static int runCommand(llvm::ArrayRef<const char *> args) {
   std::string error;
   if (!help && !command->options.parse(args.drop_front(), error, help)) {
     printError(entry->name, error + elsewhere(command->options, args.drop_front(), error));
-    llvm::errs() << "`tilec help " << entry->name << "` explains the command\n";
+    llvm::errs() << formatted("`tilec help {}` explains the command\n", entry->name);
     return Usage;
   }
   if (help) {
@@ -182,7 +182,7 @@ int main(int argc, char **argv) {
   llvm::sys::SetOneShotPipeSignalFunction(llvm::sys::DefaultOneShotPipeSignalHandler);
   llvm::install_fatal_error_handler(reportFatal);
   tile::runtime::DiskCache::defaultOnWarning = [](StringRef text) {
-    llvm::errs() << "tilec: warning: " << text << '\n';
+    llvm::errs() << formatted("tilec: warning: {}\n", text);
   };
   llvm::errs().tie(&llvm::outs()); // where both go to one pipe, no message begins within a line
   std::signal(SIGXFSZ, SIG_IGN);   // a limit on the size of files is an error of the write

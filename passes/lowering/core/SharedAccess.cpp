@@ -4,6 +4,7 @@
 #include "ir/layout/MatrixAccess.h"
 #include "ir/layout/WarpgroupLayouts.h"
 #include "passes/memory/Costs.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

@@ -1,10 +1,15 @@
 //===- PtxText.cpp - what instructions do, read from their text -----------===//
 #include "passes/lowering/instructions/PtxText.h"
+#include "text/Format.h"
 #include "llvm/Support/Regex.h"
 
 using namespace tile;
 using llvm::StringLiteral;
 using llvm::StringRef;
+
+std::string ptx::extremumOfWords(bool isMaximum, bool isSigned) {
+  return formatted("{}.{} $0, $1, $2;", isMaximum ? "max" : "min", isSigned ? "s32" : "u32");
+}
 
 bool ptx::isCollective(StringRef text) {
   return text.contains(".sync") || text.contains(".aligned") || text.contains("bar.arrive");
@@ -23,6 +28,8 @@ bool ptx::waitsForCopies(StringRef text) { return text.starts_with("cp.async.wai
 bool ptx::hasRegisterRules(StringRef text) {
   return text.contains("mma") || text.contains("setmaxnreg");
 }
+
+bool ptx::widensBytes(StringRef text) { return text.starts_with("cvt.rn.f16x2.e"); }
 
 unsigned ptx::versionNeeded(StringRef text) {
   // Each is known by a part of its name that no older instruction has.

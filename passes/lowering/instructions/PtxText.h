@@ -9,12 +9,20 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include <string>
 
 namespace tile::ptx {
 
 /// Gives 32 bits that are zero, which the assembler cannot know: no chip counts 2^63 cycles.
 inline constexpr llvm::StringLiteral kUnknownZero =
     "{\n.reg .b32 hi;\nmov.u32 hi, %clock_hi;\nshr.u32 $0, hi, 31;\n}";
+
+/// An f32 as an integer of 16 bits, toward zero, behind LLVM's back.
+inline constexpr llvm::StringLiteral kSignedHalfWord = "cvt.rzi.s16.f32 $0, $1;",
+                                     kUnsignedHalfWord = "cvt.rzi.u16.f32 $0, $1;";
+
+/// The larger or the smaller of two words, which LLVM would make one of fewer bits.
+std::string extremumOfWords(bool isMaximum, bool isSigned);
 
 /// Threads of a warp, or a thread block, run it together.
 bool isCollective(llvm::StringRef text);
@@ -25,6 +33,8 @@ bool multipliesByWarps(llvm::StringRef text);
 bool waitsForCopies(llvm::StringRef text);
 /// Registers are dealt out by rules of its own: matrix instructions want theirs in place.
 bool hasRegisterRules(llvm::StringRef text);
+/// Converts two floats of 8 bits.
+bool widensBytes(llvm::StringRef text);
 /// The PTX ISA version (times 10) that it needs; 0: the oldest will do.
 unsigned versionNeeded(llvm::StringRef text);
 /// The registers of a thread that each role of a kernel asks for, in order.

@@ -12,10 +12,11 @@
 #include "ir/Attributes.h"
 #include "ir/layout/GF2.h"
 #include "passes/layouts/DotLayouts.h"
-#include "passes/lowering/Casts.h"
+#include "passes/lowering/core/Casts.h"
 #include "passes/lowering/products/Products.h"
 #include "passes/lowering/products/RegisterMap.h"
 #include "passes/lowering/products/StagedDot.h"
+#include "text/Format.h"
 
 using namespace mlir;
 using namespace tile;
@@ -41,9 +42,9 @@ static LogicalResult checkLength(DotOp op, int64_t count, int64_t most, StringRe
       text += (text.empty() ? "" : "x") + std::to_string(size);
     return text;
   };
-  return op.emitError() << "a product of " << shape(op.getA()) << " by " << shape(op.getB())
-                        << " is " << count << ' ' << what << " of each " << who << ", more than "
-                        << most << ": use smaller blocks, in a loop, or more warps";
+  return op.emitError() << formatted("a product of {} by {} is {} {} of each {}, more than {}: use "
+                                     "smaller blocks, in a loop, or more warps",
+                                     shape(op.getA()), shape(op.getB()), count, what, who, most);
 }
 
 LogicalResult Products::multiplyAdd(DotOp op) {

@@ -15,10 +15,11 @@
 #include "ir/layout/GF2.h"
 #include "ir/layout/Swizzle.h"
 #include "passes/layouts/DotLayouts.h"
-#include "passes/lowering/Casts.h"
+#include "passes/lowering/core/Casts.h"
 #include "passes/lowering/core/SharedAccess.h"
 #include "passes/lowering/products/RegisterMap.h"
 #include "passes/memory/Scratch.h"
+#include "target/Tuning.h"
 
 using namespace mlir;
 using namespace tile;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/products/WarpgroupDot.h"
 #include "ir/layout/WarpgroupLayouts.h"
+#include "passes/facts/LoopSlice.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/ProductForms.h"
 #include "passes/facts/Registers.h"
@@ -77,15 +78,6 @@ static int64_t mostColumns(const Target &target, unsigned blockThreads, int64_t 
   while (columns > 8 && blocks * columns / 2 + kRegistersBesideAccumulator > registers)
     columns /= 2;
   return columns;
-}
-
-/// Whether `v` is the same in each turn of `loop`, wherever it is computed.
-static bool isInvariant(Value v, LoopLikeOpInterface loop) {
-  if (loop.isDefinedOutsideOfLoop(v))
-    return true;
-  Operation *op = v.getDefiningOp();
-  return op && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
-         llvm::all_of(op->getOperands(), [&](Value o) { return isInvariant(o, loop); });
 }
 
 /// Whether somebody needs the left operand after this product: the next turn of a loop

@@ -99,3 +99,33 @@ func.func @f(%x: tensor<64xf32>) {
   %0 = arith.addf %x, %x {cta.threads_of_result = 8 : i32} : tensor<64xf32>
   return
 }
+
+// -----
+
+// expected-error @below {{attribute `tile.desc_part` must be `base`, `shape` or `stride`}}
+func.func @part(%n: i32 {tile.desc_part = "stirde"}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{attribute `tile.num_programs` must be an i32, an axis of the grid}}
+func.func @axis(%n: i32 {tile.num_programs = 3 : i32}) {
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<64xf32>) {
+  // expected-error @below {{attribute `cta.equal_runs` must be an array of i64, powers of two}}
+  %0 = arith.addf %x, %x {cta.equal_runs = array<i64: 24>} : tensor<64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%p: tensor<64x!tile.ptr<f32>>) {
+  // expected-error @below {{attribute `cta.mask_run` must be an i32, a power of two}}
+  %0 = tile.load %p {cta.mask_run = 3 : i32} : tensor<64x!tile.ptr<f32>>
+  return
+}

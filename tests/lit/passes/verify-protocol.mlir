@@ -414,6 +414,30 @@ func.func @too_far_ahead(%map: !cta.tensor_map, %i: i32) {
 
 #line = #cta.layout<{offset = [[1], [2]]} : [4]>
 !line = !cta.buffer<[4], f32, #line>
+!ring = !cta.ring<!line>
+// ring_c10
+func.func @gives_only_the_last_back(%map: !cta.tensor_map, %i: i32, %n: index, %any: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = cta.ring {stages = 3 : i32, consumers = 4 : i32} : !ring
+  cta.single {
+    %a = cta.ring_acquire %r : !ring -> !line
+    cta.ring_copy %map[%i] dims [0] to %a of %r : !line, !ring
+    cta.ring_commit %r : !ring
+  }
+  scf.for %k = %c0 to %n step %c1 {
+    %b = cta.ring_wait %r : !ring -> !line
+    // expected-error@+1 {{goes on in a loop that releases no slot}}
+    cta.ring_advance %r : !ring
+  }
+  cta.ring_release %r when %any : !ring
+  return
+}
+
+// -----
+
+#line = #cta.layout<{offset = [[1], [2]]} : [4]>
+!line = !cta.buffer<[4], f32, #line>
 // async_copy_c4
 func.func @never_in_a_group(%p: tensor<4x!tile.ptr<f32>>, %b: !line) {
   // expected-error@+1 {{expected a `cta.async_commit` before the next `cta.async_wait`}}

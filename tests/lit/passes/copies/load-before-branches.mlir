@@ -175,4 +175,68 @@ func.func @room(%p: !ptrs, %q: tensor<64x32x!tile.ptr<f16>>, %l: tensor<128x32x!
   }
   return %r#0, %r#1, %r#2, %r#3 : !sums, tensor<16x64xf32>, tensor<16x128xf32>, tensor<16x32xf32>
 }
+
+// What is the same in all turns is seen in one walk, though each of forty steps takes the one before it twice.
+// CHECK-LABEL: func.func @twice
+// CHECK: scf.for
+// CHECK: tile.load
+// CHECK: scf.if
+func.func @twice(%p: !ptrs, %i: i32, %n: i32) -> !sums {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : !sums
+  %r = scf.for %k = %c0 to %n step %c1 iter_args(%a = %zero) -> !sums : i32 {
+    %s0 = arith.muli %i, %i : i32
+    %s1 = arith.muli %s0, %s0 : i32
+    %s2 = arith.muli %s1, %s1 : i32
+    %s3 = arith.muli %s2, %s2 : i32
+    %s4 = arith.muli %s3, %s3 : i32
+    %s5 = arith.muli %s4, %s4 : i32
+    %s6 = arith.muli %s5, %s5 : i32
+    %s7 = arith.muli %s6, %s6 : i32
+    %s8 = arith.muli %s7, %s7 : i32
+    %s9 = arith.muli %s8, %s8 : i32
+    %s10 = arith.muli %s9, %s9 : i32
+    %s11 = arith.muli %s10, %s10 : i32
+    %s12 = arith.muli %s11, %s11 : i32
+    %s13 = arith.muli %s12, %s12 : i32
+    %s14 = arith.muli %s13, %s13 : i32
+    %s15 = arith.muli %s14, %s14 : i32
+    %s16 = arith.muli %s15, %s15 : i32
+    %s17 = arith.muli %s16, %s16 : i32
+    %s18 = arith.muli %s17, %s17 : i32
+    %s19 = arith.muli %s18, %s18 : i32
+    %s20 = arith.muli %s19, %s19 : i32
+    %s21 = arith.muli %s20, %s20 : i32
+    %s22 = arith.muli %s21, %s21 : i32
+    %s23 = arith.muli %s22, %s22 : i32
+    %s24 = arith.muli %s23, %s23 : i32
+    %s25 = arith.muli %s24, %s24 : i32
+    %s26 = arith.muli %s25, %s25 : i32
+    %s27 = arith.muli %s26, %s26 : i32
+    %s28 = arith.muli %s27, %s27 : i32
+    %s29 = arith.muli %s28, %s28 : i32
+    %s30 = arith.muli %s29, %s29 : i32
+    %s31 = arith.muli %s30, %s30 : i32
+    %s32 = arith.muli %s31, %s31 : i32
+    %s33 = arith.muli %s32, %s32 : i32
+    %s34 = arith.muli %s33, %s33 : i32
+    %s35 = arith.muli %s34, %s34 : i32
+    %s36 = arith.muli %s35, %s35 : i32
+    %s37 = arith.muli %s36, %s36 : i32
+    %s38 = arith.muli %s37, %s37 : i32
+    %s39 = arith.muli %s38, %s38 : i32
+    %c = arith.cmpi slt, %s39, %n : i32
+    %b = scf.if %c -> !sums {
+      %x = tile.load %p : !ptrs
+      %xt = tile.trans %x [1, 0] : !block -> tensor<32x16xf16>
+      %d = tile.dot %x, %xt, %a : !block * tensor<32x16xf16> -> !sums
+      scf.yield %d : !sums
+    } else {
+      scf.yield %a : !sums
+    }
+    scf.yield %b : !sums
+  }
+  return %r : !sums
+}
 }

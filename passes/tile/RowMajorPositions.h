@@ -1,6 +1,6 @@
-//===- RowMajor.h - elements of blocks by their row-major positions -------===//
-#ifndef TILE_PASSES_TILE_ROWMAJOR_H
-#define TILE_PASSES_TILE_ROWMAJOR_H
+//===- RowMajorPositions.h - elements of blocks by their row-major positions -------===//
+#ifndef TILE_PASSES_TILE_ROWMAJORPOSITIONS_H
+#define TILE_PASSES_TILE_ROWMAJORPOSITIONS_H
 
 #include "ir/TileDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -25,4 +25,4 @@ mlir::Value relocated(mlir::ImplicitLocOpBuilder &b, mlir::Value at, llvm::Array
 
 } // namespace tile
 
-#endif // TILE_PASSES_TILE_ROWMAJOR_H
+#endif // TILE_PASSES_TILE_ROWMAJORPOSITIONS_H

@@ -1,4 +1,4 @@
-//===- ShareInner.cpp - products whose inner dimension programs share ---------===//
+//===- ShareProducts.cpp - products whose inner dimension programs share ---------===//
 //
 // A product with fewer blocks than the chip computes at once leaves most of it idle, and memory
 // with too little on its way. Its inner dimension is then shared: programs add up a part each, and
@@ -119,9 +119,7 @@ static void forEachBlock(const KernelShape &shape, const Extents &of, const Targ
     cut.block = block.columns;
     cut.inner = std::clamp<int64_t>(128 / bytes, 16, 64);
     cut.warps = isPair && block.rows * block.columns == 128 * 128 ? 8 : block.warps;
-    // Two programs beside each other, and more.
-    int64_t stages = target.maxSharedBytes * 2 / 5 / model.turnBytes(cut);
-    cut.stages = int(std::clamp<int64_t>(stages, kDefaultStages, 8));
+    cut.stages = turnsOnTheWay(target, model.turnBytes(cut));
     visit(cut, model.timeOf(cut, parts));
   }
 }

@@ -1,6 +1,7 @@
 //===- Casts.cpp - conversions between element types ----------------------===//
-#include "passes/lowering/Casts.h"
+#include "passes/lowering/core/Casts.h"
 #include "ir/Attributes.h"
+#include "passes/lowering/instructions/PtxText.h"
 
 using namespace mlir;
 using namespace tile;
@@ -51,7 +52,7 @@ static bool mayFoldConversion(Value x) {
 /// `x` as 16 bits, behind LLVM's back.
 Value Casts::emitToHalfWord(Value x, bool isSigned) {
   if (x.getType().isF32())
-    return in.inlineAsm(isSigned ? "cvt.rzi.s16.f32 $0, $1;" : "cvt.rzi.u16.f32 $0, $1;", "=h,f",
+    return in.inlineAsm(isSigned ? ptx::kSignedHalfWord : ptx::kUnsignedHalfWord, "=h,f",
                         b.getI16Type(), x, /*sideEffects=*/false);
   Location loc = in.getLoc();
   Value word = in.toIntegerTowardZero(x, b.getI32Type(), isSigned);

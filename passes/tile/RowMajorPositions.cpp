@@ -1,5 +1,5 @@
-//===- RowMajor.cpp - elements of blocks by their row-major positions -----===//
-#include "passes/tile/RowMajor.h"
+//===- RowMajorPositions.cpp - elements of blocks by their row-major positions -----===//
+#include "passes/tile/RowMajorPositions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

@@ -1,6 +1,6 @@
-//===- RowMajor.h - blocks in shared memory as they are in global memory ---===//
-#ifndef TILE_PASSES_COPIES_ROWMAJOR_H
-#define TILE_PASSES_COPIES_ROWMAJOR_H
+//===- RowMajorBuffer.h - blocks in shared memory as they are in global memory ---===//
+#ifndef TILE_PASSES_COPIES_ROWMAJORBUFFER_H
+#define TILE_PASSES_COPIES_ROWMAJORBUFFER_H
 
 #include "ir/CtaDialect.h"
 
@@ -11,4 +11,4 @@ cta::BufferType rowMajorBuffer(mlir::RankedTensorType type);
 
 } // namespace tile
 
-#endif // TILE_PASSES_COPIES_ROWMAJOR_H
+#endif // TILE_PASSES_COPIES_ROWMAJORBUFFER_H

@@ -1,5 +1,5 @@
-//===- RowMajor.cpp - blocks in shared memory as they are in global memory ---===//
-#include "passes/copies/RowMajor.h"
+//===- RowMajorBuffer.cpp - blocks in shared memory as they are in global memory ---===//
+#include "passes/copies/RowMajorBuffer.h"
 #include "ir/layout/LinearLayout.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -4,8 +4,8 @@
 // in LLVM, so that what they mean is named while it is known, by the operation's types.
 //
 //===----------------------------------------------------------------------===//
-#ifndef TILE_PASSES_LOWERING_CASTS_H
-#define TILE_PASSES_LOWERING_CASTS_H
+#ifndef TILE_PASSES_LOWERING_CORE_CASTS_H
+#define TILE_PASSES_LOWERING_CORE_CASTS_H
 
 #include "passes/lowering/core/Core.h"
 
@@ -35,4 +35,4 @@ private:
 
 } // namespace tile::lowering
 
-#endif // TILE_PASSES_LOWERING_CASTS_H
+#endif // TILE_PASSES_LOWERING_CORE_CASTS_H

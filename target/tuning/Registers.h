@@ -1,0 +1,47 @@
+//===- Registers.h - numbers: registers that the assembler takes and is given ---===//
+//
+// Registers. Part of Tuning.h, which says what these numbers are.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_TARGET_TUNING_REGISTERS_H
+#define TILE_TARGET_TUNING_REGISTERS_H
+
+#include <cstdint>
+
+namespace tile {
+
+struct RegisterTuning {
+  /// Turns of a loop that NVIDIA's assembler (12.8 to 13.0) makes one of, and registers of a thread
+  /// that they want beside what is carried, what is loaded and what is computed of it.
+  int64_t turnsOfAssembler = 4, registersBesideTurns = 24;
+  /// One in so many of a thread's registers may hold what loops that were joined (tile-join-loops)
+  /// compute with in a turn, beside what they carry. Judgement.
+  int64_t joinedPartOfRegisters = 4;
+
+  /// Of a thread that copies for itself beside products: addresses.
+  int64_t registersOfAddresses = 24;
+  /// Of a thread that only copies, beside two warpgroups that compute, and beside more of them;
+  /// and the most that one of those is given. Judgement.
+  unsigned registersOfCopier = 40, registersOfCopierBesideMany = 32, mostRegistersDealt = 240;
+  /// Of a thread that has many loads under way, beyond the values that are alive: groups of
+  /// four that are not aligned as they come, addresses of its own. And programs on a
+  /// multiprocessor: fewer wait for memory, then compute, in step, and get no launch bound.
+  int registersOfLoads = 8;
+  int boundFewestPrograms = 3;
+  /// A bound of several programs, of what multiplies, leaves at least one in so many of the
+  /// registers that single values take. They count addresses, which the assembler computes anew:
+  /// of fifteen public kernels with products those that would take 224 and less were assembled for
+  /// 128 without spills, one of 233 with 160 bytes of them, one of 338 with 600.
+  double boundFewestRegisters = 1.75;
+  /// Of the registers that two programs leave, what straight code takes by the count at most where
+  /// it does with those. Convolutions over time by 1024 threads: counted 45 of 32, 34 to 38 without
+  /// a bound, with it 32 and none spilled; 27 us in place of 33 on an H100.
+  double boundStraightRegisters = 1.45;
+  /// Instructions of the shortest kernels that were seen to get 32 registers, and to spill all
+  /// else, where the assembler's first attempt failed.
+  unsigned boundLongInstructions = 2000;
+};
+
+} // namespace tile
+
+#endif // TILE_TARGET_TUNING_REGISTERS_H
