@@ -1,6 +1,6 @@
 //===- TensorDescriptor.cpp - make_tensor_descriptor and its methods ------===//
 #include "frontend/specialize/TensorDescriptor.h"
-#include "frontend/specialize/builtins/MemoryOperands.h"
+#include "frontend/specialize/Writable.h"
 #include "text/Format.h"
 
 using namespace mlir;

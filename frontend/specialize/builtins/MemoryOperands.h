@@ -21,9 +21,6 @@ Tensor mask(BuiltinCall &c, unsigned i);
 bool scalarMaskOnly(BuiltinCall &c, const Tensor &ptr, const Tensor &extra, unsigned i);
 /// The value to write: of the pointee's type and the pointer's shape.
 Tensor storedValue(BuiltinCall &c, unsigned i, const Tensor &ptr);
-/// Whether memory may be written there: not by a pointer to constant memory, nor by what casts
-/// have made of one.
-bool writable(BuiltinCall &c, const Tensor &ptr);
 
 } // namespace tile::specialize
 
