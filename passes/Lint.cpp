@@ -189,23 +189,6 @@ void Linter::checkIndex(Operation *op, Value index, int64_t size, StringRef what
                                    range.high, size - 1));
 }
 
-/// What a cast has made of a pointer that the signature says is to constant memory.
-void Linter::checkConstant(Operation *op, Value pointer) {
-  while (Operation *def = pointer.getDefiningOp()) {
-    if (!isMovement(def) && !isa<AddPtrOp, PtrCastOp, PtrToIntOp, IntToPtrOp>(def))
-      return;
-    pointer = def->getOperand(0);
-  }
-  auto argument = cast<BlockArgument>(pointer);
-  if (argument.getOwner() != &kernel.getBody().front())
-    return;
-  auto type = kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kSourceTypeAttr);
-  if (type && type.getValue().starts_with("*k"))
-    report(op->getLoc(),
-           formatted("this writes to memory that the signature says is constant (`{}`)",
-                     type.getValue()));
-}
-
 /// Whether a value comes from parameters and constants alone.
 static bool isSameForAll(Value value, func::FuncOp kernel, llvm::DenseSet<Value> &seen) {
   if (!seen.insert(value).second)
@@ -245,12 +228,10 @@ void Linter::run() {
     } else if (auto store = dyn_cast<StoreOp>(op)) {
       checkMask(op, store.getMask());
       checkNeighbours(op, store.getPtr());
-      checkConstant(op, store.getPtr());
       checkSamePlace(store);
       noteMasked(op, store.getPtr(), store.getMask());
     } else if (auto rmw = dyn_cast<AtomicRmwOp>(op)) {
       checkMask(op, rmw.getMask());
-      checkConstant(op, rmw.getPtr());
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
       checkSum(reduce);
     } else if (auto histogram = dyn_cast<HistogramOp>(op)) {

@@ -34,7 +34,6 @@ private:
   void checkShift(mlir::Operation *op);
   void checkDivision(mlir::Operation *op);
   void checkIndex(mlir::Operation *op, mlir::Value index, int64_t size, llvm::StringRef what);
-  void checkConstant(mlir::Operation *op, mlir::Value pointer);
   void checkSamePlace(StoreOp store);
   void noteMasked(mlir::Operation *op, mlir::Value pointer, mlir::Value mask);
   void reportUnmasked();

@@ -73,8 +73,12 @@ static llvm::Expected<MachineCode> runAssembler(llvm::StringRef program, llvm::S
   if (status == 0 && !code.cubin.empty())
     return code;
   std::string said = problem.empty() ? llvm::StringRef(code.log).rtrim().str() : problem;
-  return makeError(ErrorCode::PtxRejected,
-                   formatted("`{}` fails for {}: {}", program, target, said));
+  constexpr int kEndedBySignal = -2;
+  if (status == kEndedBySignal)
+    said += ", which is a fault of the assembler: assemble with one of another version, or change "
+            "what it is given (smaller blocks, another number of warps)";
+  return makeError(ErrorCode::PtxRejected, formatted("`{}` fails for {}: {}", program, target,
+                                                     said.empty() ? "it says nothing" : said));
 }
 
 llvm::Expected<MachineCode> tile::runtime::assembleWith(llvm::StringRef assembler,
@@ -92,8 +96,12 @@ llvm::Expected<MachineCode> tile::runtime::assembleWith(llvm::StringRef assemble
       return std::move(error);
     llvm::FileRemover removeInput(input);
     auto code = runAssembler(*program, input, target, lineInfo, plan.level());
-    if (!code)
-      return code;
+    if (!code) {
+      if (best.cubin.empty())
+        return code;
+      llvm::consumeError(code.takeError()); // an earlier attempt has done it
+      break;
+    }
     if (plan.keeps(stackFrameBytes(code->log)))
       best = std::move(*code);
   }

@@ -183,7 +183,7 @@ bool LoopCounter::makeKnown(Specializer &s, const Bounds &bounds) {
   for (DType counter :
        {DType(type.bitWidth() < 64 ? Kind::Int32 : Kind::Int64), DType(Kind::Int64)})
     if (isIn(counter, low) && isIn(counter, high) && isIn(counter, (high - low).abs()) &&
-        isIn(counter, low + turns * step)) {
+        isIn(counter, low + turns * step) && isIn(counter, step)) {
       makePlain(s, bounds, counter);
       return true;
     }

@@ -1,5 +1,6 @@
 //===- TensorDescriptor.cpp - make_tensor_descriptor and its methods ------===//
 #include "frontend/specialize/TensorDescriptor.h"
+#include "frontend/specialize/Writable.h"
 #include "text/Format.h"
 
 using namespace mlir;
@@ -157,13 +158,7 @@ static Tensor written(BuiltinCall &c, unsigned i, ArrayRef<int64_t> shape) {
   return c.s.broadcastTo(value, shape);
 }
 
-static bool writable(BuiltinCall &c) {
-  const Tensor *base = tensorIn(c[0].elements()[Base]);
-  if (!base->type.isConstPointer())
-    return true;
-  c.fail(formatted("cannot write through {}: it points to constant memory", base->type.str()));
-  return false;
-}
+static bool writable(BuiltinCall &c) { return writable(c, *tensorIn(c[0].elements()[Base])); }
 
 static PyValue load(BuiltinCall &c) {
   Parts p;

@@ -3,6 +3,7 @@
 #include "runtime/host/Filled.h"
 #include "runtime/host/Functions.h"
 #include "text/Format.h"
+#include "llvm/ADT/StringExtras.h"
 #include <cmath>
 
 using namespace tile;
@@ -125,6 +126,42 @@ static Result emptyStrided(const ContextPtr &context, const CallArgs &args) {
   return Tensor::create(storage, type, shape, strides);
 }
 
+static std::unique_ptr<eval::EvalError> beyondInt32(llvm::StringRef function,
+                                                    const llvm::APInt &value) {
+  return fail(formatted("`{}` of ints makes `int32`, which cannot hold {}: give it "
+                        "`dtype=tl.int64`",
+                        function, llvm::toString(value, 10, /*Signed=*/true)),
+              "ValueError");
+}
+
+/// Of whole numbers, which have more digits than a float.
+static Result arangeOfInts(const ContextPtr &context, llvm::ArrayRef<PyValue> bounds,
+                           std::optional<DType> given) {
+  constexpr unsigned kRoom = 2; // for the distance of two numbers, and its sign
+  unsigned bits = 64;
+  for (const PyValue &bound : bounds)
+    bits = std::max(bits, bound.asInt().getBitWidth());
+  auto wide = [&](size_t i) { return bounds[i].asInt().sext(bits + kRoom); };
+  llvm::APInt start = bounds.size() == 1 ? llvm::APInt(bits + kRoom, 0) : wide(0);
+  llvm::APInt stop = bounds.size() == 1 ? wide(0) : wide(1);
+  llvm::APInt step = bounds.size() == 3 ? wide(2) : llvm::APInt(bits + kRoom, 1);
+  llvm::APInt way = step.isNegative() ? start - stop : stop - start;
+  llvm::APInt count = way.isStrictlyPositive() ? (way - 1).udiv(step.abs()) + 1 : way * 0;
+  if (!count.isSignedIntN(64))
+    return fail(formatted("`arange` has {} elements", llvm::toString(count, 10, /*Signed=*/true)),
+                "ValueError");
+  DType type = given.value_or(DType::Kind::Int32);
+  llvm::APInt last = start + (count - 1).trunc(64).sext(bits + kRoom) * step;
+  if (!given && !count.isZero())
+    for (const llvm::APInt &value : {start, last})
+      if (!value.isSignedIntN(32))
+        return beyondInt32("arange", value);
+  uint64_t first = start.trunc(64).getZExtValue(), by = step.trunc(64).getZExtValue();
+  return filled(context, type, {count.getSExtValue()}, [&](int64_t i) {
+    return encodeInt(type, int64_t(first + uint64_t(i) * by)); // the lowest bits are exact
+  });
+}
+
 static Result arange(const ContextPtr &context, const CallArgs &args) {
   CallArgs positions{args.positional, {}};
   const PyValue *dtype = args.keyword("dtype");
@@ -148,6 +185,11 @@ static Result arange(const ContextPtr &context, const CallArgs &args) {
   if (auto error = readDType(dtype ? *dtype : PyValue(),
                              isFloat ? DType::Kind::Float32 : DType::Kind::Int32, type))
     return error;
+  bool areInts =
+      llvm::all_of(positions.positional, [](const PyValue &v) { return v.is(Kind::Int); });
+  if (areInts && type.isInt())
+    return arangeOfInts(context, positions.positional,
+                        dtype && !dtype->isNone() ? std::optional(type) : std::nullopt);
   double count = std::ceil((bounds[1] - bounds[0]) / bounds[2]);
   if (!(count < 0x1p63)) // a NaN is not, either
     return fail(formatted("`arange` from {} to {} by {} has no number of elements",
@@ -169,6 +211,10 @@ static Result tensor(const ContextPtr &context, const CallArgs &args) {
   DType type;
   if (auto error = readDType(r.get(1), natural, type))
     return error;
+  if (r.get(1).isNone() && values.kind == Array::Kind::Int)
+    for (int64_t value : values.ints)
+      if (value != int32_t(value))
+        return beyondInt32("tensor", llvm::APInt(64, value, /*isSigned=*/true));
   return Tensor::create(context, type, values);
 }
 

@@ -81,6 +81,11 @@ static Result randint(const ContextPtr &context, const CallArgs &args) {
   DType type;
   if (auto error = readShapeAndType(r[2], r.get(3), DType::Kind::Int32, shape, type))
     return error;
+  if (r.get(3).isNone() && (*low != int32_t(*low) || *high - 1 != int32_t(*high - 1)))
+    return fail(formatted("`randint` makes `int32`, which cannot hold what is from {} to {}: give "
+                          "it `dtype=tl.int64`",
+                          *low, *high - 1),
+                "ValueError");
   uint64_t seed = readSeed(context, r.get(4)), span = uint64_t(*high) - uint64_t(*low);
   return filled(context, type, shape, [&](int64_t i) {
     // Of all 64-bit integers: what is added may be more than one of them can hold.

@@ -124,6 +124,13 @@ template <class T> void shiftDoubt(Frame &f, const Instruction &i, uint32_t n) {
     d[k] = uint64_t(amount[k]) >= uint64_t(i.imm);
 }
 
+template <class T> void divisorDoubt(Frame &f, const Instruction &i, uint32_t n) {
+  uint8_t *d = f.reg<uint8_t>(i.dst);
+  const T *divisor = f.reg<T>(i.a);
+  for (uint32_t k = 0; k < n; ++k)
+    d[k] = divisor[k] == 0;
+}
+
 template <class T> void absorbDoubt(Frame &f, const Instruction &i, uint32_t n) {
   uint8_t *d = f.reg<uint8_t>(i.dst);
   const uint8_t *mine = f.reg<uint8_t>(i.a), *theirs = f.reg<uint8_t>(i.c);
@@ -146,17 +153,22 @@ void anyDoubt(Frame &f, const Instruction &i, uint32_t n) {
         d[outer * shape[2] + inner] |= *a++;
 }
 
+const char *messageOf(FindingKind doubt) {
+  return doubt == FindingKind::DivisionByZero
+             ? "divided by zero, and the result is used, which PTX leaves open: clear such lanes "
+               "with `tl.where`, or do not store them"
+             : "shifted by as many bits as the number has, or more, and the result is used: keep "
+               "the amount below, or clear such lanes with `tl.where`";
+}
+
 void reportDoubt(Frame &f, const Instruction &i, uint32_t n) {
+  const auto kind = FindingKind(i.imm);
   const auto &info = *static_cast<const MessageInfo *>(i.aux);
   const uint8_t *lanes = f.reg<uint8_t>(i.a), *mask = maskOf(f, i);
   for (uint32_t k = 0; k < n; ++k) {
-    if (!lanes[k] || (mask && !mask[k]) ||
-        f.launch->findings.repeat(f, i, FindingKind::ShiftTooFar))
+    if (!lanes[k] || (mask && !mask[k]) || f.launch->findings.repeat(f, i, kind))
       continue;
-    Finding &finding = f.launch->findings.add(
-        f, i, FindingKind::ShiftTooFar, k,
-        "shifted by as many bits as the number has, or more, and the result is used: keep the "
-        "amount below, or clear such lanes with `tl.where`");
+    Finding &finding = f.launch->findings.add(f, i, kind, k, messageOf(kind));
     if (std::string lane = describeLane(k, info.shape); !lane.empty())
       finding.where += formatted(", {}", lane);
   }
@@ -181,6 +193,7 @@ TILE_BY_SIZE(checkedStoreKernel, store)
 TILE_BY_SIZE(checkedAtomicKernel, atomic)
 TILE_BY_SIZE(checkDivisorKernel, checkDivisor)
 TILE_BY_SIZE(shiftDoubtKernel, shiftDoubt)
+TILE_BY_SIZE(divisorDoubtKernel, divisorDoubt)
 TILE_BY_SIZE(absorbDoubtKernel, absorbDoubt)
 #undef TILE_BY_SIZE
 

@@ -202,12 +202,14 @@ Kernel checkDivisorKernel(unsigned bytes);
 Kernel checkHintKernel(DType type);
 /// dst = a >= imm: shifts by amounts `a` of unsigned numbers that go too far.
 Kernel shiftDoubtKernel(unsigned bytes);
+/// dst = a == 0: divisors.
+Kernel divisorDoubtKernel(unsigned bytes);
 /// dst = dst | a, where the other operand `b` (in doubt itself: `c`) lets it through.
 enum class DoubtRule { Any, And, Or };
 Kernel absorbDoubtKernel(unsigned bytes); ///< imm: DoubtRule
 /// dst = any of a along the middle of three dimensions. aux: StrideInfo
 Kernel anyDoubtKernel();
-/// Reports lanes of `a` that a mask `b` lets through. aux: MessageInfo
+/// Reports lanes of `a` that a mask `b` lets through. aux: MessageInfo; imm: FindingKind
 Kernel reportDoubtKernel();
 /// dst = dst | (a != sext(b)): lanes whose exact 64-bit offset `a` is not the
 /// offset `b` that was computed.

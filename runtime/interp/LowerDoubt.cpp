@@ -1,12 +1,13 @@
-//===- LowerDoubt.cpp - numbers shifted too far, and where they get to -----===//
+//===- LowerDoubt.cpp - numbers that nobody may use, and where they get to -===//
 //
 // A shift by the width of the number or more gives one thing on a GPU and another on a
-// CPU. It may be computed: `tl.where(s < 32, x << s, 0)` is how such lanes are dealt
-// with. So each lane that such a shift has made is followed, beside its value, and
-// reported where it gets into memory, an address, a mask or a condition.
+// CPU, and a division by zero anything. They may be computed: `tl.where(s < 32, x << s, 0)`
+// is how such lanes are dealt with. So each lane that such an operation has made is
+// followed, beside its value, and reported where it gets into memory, an address, a mask or
+// a condition.
 //
 // Lanes in doubt are a register of bytes for the register that holds the values. There
-// are none, and nothing is emitted, unless a shift may go too far.
+// are none, and nothing is emitted, unless a shift may go too far or a divisor be zero.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/Matchers.h"
@@ -62,17 +63,36 @@ static bool mayGoTooFar(Operation *op) {
   return isShift(op) && !staysBelow(op->getOperand(1), widthOf(op->getResult(0)));
 }
 
+/// Whether lanes have divisors of their own, which may be zero. (One that is a scalar is
+/// looked at where it divides.)
+static bool mayDivideByZero(Operation *op) {
+  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op))
+    return false;
+  Value divisor = op->getOperand(1);
+  while (Operation *source = divisor.getDefiningOp()) {
+    if (auto dense = dyn_cast<arith::ConstantOp>(source)) {
+      auto elements = dyn_cast<DenseIntElementsAttr>(dense.getValue());
+      return elements &&
+             llvm::any_of(elements.getValues<APInt>(), [](const APInt &v) { return v.isZero(); });
+    }
+    if (!isa<SplatOp, BroadcastOp, ExpandDimsOp, ReshapeOp, HintOp>(source))
+      break;
+    divisor = source->getOperand(0);
+  }
+  return isa<RankedTensorType>(divisor.getType());
+}
+
 void Lowering::lookForDoubt(func::FuncOp function) {
   auto module = function->getParentOfType<ModuleOp>();
   Operation *scope = module ? module.getOperation() : function.getOperation();
   if (checked)
-    scope->walk([&](Operation *op) { watchesDoubt |= mayGoTooFar(op); });
+    scope->walk([&](Operation *op) { watchesDoubt |= mayGoTooFar(op) || mayDivideByZero(op); });
 }
 
-RegId Lowering::makeDoubt(RegId of, uint32_t count, LocationAttr shift) {
+RegId Lowering::makeDoubt(RegId of, uint32_t count, DoubtOrigin origin) {
   RegId lanes = makeRegister(count);
   registers[lanes].pinned = true; // it lives wherever its value does
-  doubts[of] = {lanes, shift};
+  doubts[of] = {lanes, origin};
   return lanes;
 }
 
@@ -81,7 +101,7 @@ void Lowering::carryDoubt(Value value, RegId reg) {
   if (!watchesDoubt || combiner)
     return;
   uint32_t count = describe(value.getType())->count;
-  emit(zeroKernel(1), count, makeDoubt(reg, count, LocationAttr()));
+  emit(zeroKernel(1), count, makeDoubt(reg, count, {}));
 }
 
 /// Beside a copy of values, all at once.
@@ -103,8 +123,8 @@ void Lowering::copyDoubts(ValueRange from, ArrayRef<RegId> sources, ArrayRef<Reg
     if (source == doubts.end()) {
       emit(zeroKernel(1), count, saved);
     } else {
-      if (source->second.shift)
-        target->second.shift = source->second.shift;
+      if (source->second.origin.at)
+        target->second.origin = source->second.origin;
       emit(copyKernel(1), count, saved, source->second.lanes);
     }
     copies.push_back({target->second.lanes, saved, count});
@@ -139,7 +159,7 @@ void Lowering::reduceDoubt(Operation *op) {
       sizes[int64_t(dim) < axis ? 0 : int64_t(dim) == axis ? 1 : 2] *= size;
     info->shape.assign(std::begin(sizes), std::end(sizes));
     uint32_t count = describe(result.getType())->count;
-    emit(anyDoubtKernel(), count, makeDoubt(values[result], count, source.shift), source.lanes)
+    emit(anyDoubtKernel(), count, makeDoubt(values[result], count, source.origin), source.lanes)
         .aux = info;
   }
 }
@@ -161,8 +181,8 @@ void Lowering::followDoubt(Operation *op) {
     from[k] = doubtOf(operand);
     first = first ? first : from[k];
   }
-  bool tooFar = mayGoTooFar(op);
-  if (!first && !tooFar)
+  bool tooFar = mayGoTooFar(op), byZero = mayDivideByZero(op);
+  if (!first && !tooFar && !byZero)
     return;
   Value result = op->getResult(0);
   uint32_t count = describe(result.getType())->count;
@@ -172,7 +192,7 @@ void Lowering::followDoubt(Operation *op) {
       return;
     Doubt source = *first;
     if (std::optional<RegId> moved = moveLike(op, source.lanes, 1))
-      emit(copyKernel(1), count, makeDoubt(reg, count, source.shift), *moved);
+      emit(copyKernel(1), count, makeDoubt(reg, count, source.origin), *moved);
     return;
   }
   if (doubts.contains(reg))
@@ -180,13 +200,15 @@ void Lowering::followDoubt(Operation *op) {
   SmallVector<RegId, 3> lanes(3, kNone);
   for (unsigned k = 0; k < 3; ++k)
     lanes[k] = from[k] ? from[k]->lanes : kNone;
-  LocationAttr shift = first ? first->shift : LocationAttr();
-  auto type = describe(op->getOperand(0).getType());
-  RegId mine = makeDoubt(reg, count, shift);
+  DoubtOrigin origin = first ? first->origin : DoubtOrigin();
+  if (tooFar || byZero)
+    origin = {op->getLoc(), tooFar ? FindingKind::ShiftTooFar : FindingKind::DivisionByZero};
+  unsigned bytes = describe(op->getOperand(0).getType())->bytes();
+  RegId mine = makeDoubt(reg, count, origin);
   if (tooFar) {
-    doubts[reg].shift = op->getLoc();
-    emit(shiftDoubtKernel(type->bytes()), count, mine, use(op->getOperand(1))).imm =
-        widthOf(result);
+    emit(shiftDoubtKernel(bytes), count, mine, use(op->getOperand(1))).imm = widthOf(result);
+  } else if (byZero) {
+    emit(divisorDoubtKernel(bytes), count, mine, use(op->getOperand(1)));
   } else {
     emit(zeroKernel(1), count, mine);
   }
@@ -236,7 +258,7 @@ void Lowering::mergeDoubts(Operation *op, RegId mine, ArrayRef<RegId> from, uint
 // Where they matter
 //===----------------------------------------------------------------------===//
 
-/// The value is used for good: lanes in doubt are reported, at the shift.
+/// The value is used for good: lanes in doubt are reported, at the operation that made them.
 void Lowering::reportDoubt(Value value, Value mask) {
   if (!watchesDoubt || combiner || !value)
     return;
@@ -249,8 +271,9 @@ void Lowering::reportDoubt(Value value, Value mask) {
   Instruction &i = emit(reportDoubtKernel(), describe(value.getType())->count, kNone, doubt->lanes,
                         mask ? use(mask) : kNone);
   i.aux = info;
-  if (doubt->shift)
-    i.place = placeOf(doubt->shift);
+  i.imm = int64_t(doubt->origin.kind);
+  if (doubt->origin.at)
+    i.place = placeOf(doubt->origin.at);
 }
 
 void Lowering::reportDoubts(Operation *op) {

@@ -137,13 +137,18 @@ private:
   bool lowerAssume(Op *op);
 
   //--- LowerDoubt.cpp ------------------------------------------------------//
-  /// Lanes that a shift too far has made, and the last such shift (null: none so far).
+  /// What has made lanes that nobody may use; `at` null: nothing so far.
+  struct DoubtOrigin {
+    mlir::LocationAttr at;
+    FindingKind kind = FindingKind::ShiftTooFar;
+  };
+  /// Lanes that a shift too far or a division by zero has made, and the last that did.
   struct Doubt {
     RegId lanes = kNone;
-    mlir::LocationAttr shift;
+    DoubtOrigin origin;
   };
   void lookForDoubt(mlir::func::FuncOp function);
-  RegId makeDoubt(RegId of, uint32_t count, mlir::LocationAttr shift);
+  RegId makeDoubt(RegId of, uint32_t count, DoubtOrigin origin);
   void carryDoubt(Value value, RegId reg);
   void copyDoubts(mlir::ValueRange from, llvm::ArrayRef<RegId> sources, llvm::ArrayRef<RegId> to);
   const Doubt *doubtOf(Value value) const;

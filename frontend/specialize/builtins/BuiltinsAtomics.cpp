@@ -1,4 +1,5 @@
 //===- BuiltinsAtomics.cpp - atomic operations ----------------------------===//
+#include "frontend/specialize/Writable.h"
 #include "frontend/specialize/builtins/MemoryOperands.h"
 #include "text/Format.h"
 #include "llvm/ADT/StringSwitch.h"

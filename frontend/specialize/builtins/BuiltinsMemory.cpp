@@ -1,5 +1,6 @@
 //===- BuiltinsMemory.cpp - loads and stores -------------------------------===//
 #include "frontend/specialize/BlockPointer.h"
+#include "frontend/specialize/Writable.h"
 #include "frontend/specialize/builtins/MemoryOperands.h"
 #include "text/Format.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -59,11 +59,4 @@ Tensor storedValue(BuiltinCall &c, unsigned i, const Tensor &ptr) {
   return c.s.broadcastTo(value, ptr.shape());
 }
 
-bool writable(BuiltinCall &c, const Tensor &ptr) {
-  if (!ptr || !ptr.type.isConstPointer())
-    return bool(ptr);
-  c.fail(formatted("cannot write through {}: it points to constant memory", ptr.type.str()));
-  return false;
-}
-
 } // namespace tile::specialize

@@ -21,7 +21,6 @@ Tensor mask(BuiltinCall &c, unsigned i);
 bool scalarMaskOnly(BuiltinCall &c, const Tensor &ptr, const Tensor &extra, unsigned i);
 /// The value to write: of the pointee's type and the pointer's shape.
 Tensor storedValue(BuiltinCall &c, unsigned i, const Tensor &ptr);
-bool writable(BuiltinCall &c, const Tensor &ptr);
 
 } // namespace tile::specialize
 

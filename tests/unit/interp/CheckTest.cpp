@@ -612,6 +612,34 @@ TEST(CheckShifts, TheyAreFollowedThroughLoopsAndBranches) {
 }
 
 //===----------------------------------------------------------------------===//
+// Lanes that are divided by zero
+//===----------------------------------------------------------------------===//
+
+TEST(CheckDivisors, LanesThatAreUsedAreReportedAtTheDivision) {
+  for (const char *op : {"divsi", "divui", "remsi", "remui"}) {
+    std::string store = std::string("  %v = arith.") + op +
+                        " %one, %a : tensor<4xi32>\n"
+                        "  tile.store %qa, %v : tensor<4x!tile.ptr<i32>>";
+    Report report = runShift(store, {3, 0, 7, 0});
+    expectOne(report, FindingKind::DivisionByZero, 12, 0, 1);
+    EXPECT_EQ(report.findings[0].occurrences, 2u);
+    EXPECT_TRUE(runShift(store, {3, 1, 7, -1}).ok());
+  }
+}
+
+TEST(CheckDivisors, LanesThatAreClearedAreFine) {
+  std::string divide = "  %v = arith.divsi %one, %a : tensor<4xi32>\n"
+                       "  %ok = arith.cmpi ne, %a, %zero : tensor<4xi32>\n";
+  for (const char *use : {"  tile.store %qa, %v, %ok : tensor<4x!tile.ptr<i32>>",
+                          "  %r = arith.select %ok, %v, %zero : tensor<4xi1>, tensor<4xi32>\n"
+                          "  tile.store %qa, %r : tensor<4x!tile.ptr<i32>>",
+                          "  %big = arith.cmpi sgt, %v, %zero : tensor<4xi32>\n"
+                          "  %both = arith.andi %big, %ok : tensor<4xi1>\n"
+                          "  tile.store %qa, %one, %both : tensor<4x!tile.ptr<i32>>"})
+    EXPECT_TRUE(runShift(divide + use, {3, 0, 7, 0}).ok()) << use;
+}
+
+//===----------------------------------------------------------------------===//
 // Histograms, constants, arguments that overlap
 //===----------------------------------------------------------------------===//
 

@@ -138,6 +138,12 @@ TEST(Diagnostics, Shapes) {
 TEST(Diagnostics, Memory) {
   expectError("y = tl.load(n)", "`pointer` must be a pointer or a block of pointers, got i32");
   expectError("tl.store(c, 1.0)", "it points to constant memory");
+  const char *cast = "what a cast has made of `c`, which points to constant memory";
+  expectError("p = c.to(tl.int64).to(tl.pointer_type(tl.float32))\ntl.store(p + n, 1.0)", cast);
+  expectError("p = c.to(tl.pointer_type(tl.int32), bitcast=True)\ntl.atomic_add(p, 1)", cast);
+  expectError("p = c.to(tl.pointer_type(tl.float32), bitcast=True)\n"
+              "for i in range(n):\n    tl.store(p, 1.0)\n    p += 1",
+              cast);
   expectError("tl.store(x, tl.arange(0, 16))", "but the pointer is a scalar");
   expectError("y = tl.load(x, tl.arange(0, 16) < n)", "but the pointer is a scalar");
   expectError("y = tl.load(x, other=0.0)", "`other` has no meaning without `mask`");
