@@ -1,25 +1,12 @@
 //===- Configurations.cpp - what a file's decorators say of a compilation -===//
 #include "tools/tilec/Configurations.h"
 #include "frontend/Parser.h"
+#include "frontend/specialize/KernelIndex.h"
 #include "runtime/jit/Choices.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace tilec;
 using tile::CompileOptions;
-
-/// The kernel that is meant: by name, or the only one.
-static std::shared_ptr<tile::eval::FunctionObject> find(tile::eval::ModuleEnv &file,
-                                                        const std::string &name) {
-  std::shared_ptr<tile::eval::FunctionObject> found;
-  for (auto &function : file.functions()) {
-    if (!function->isJit || (!name.empty() && function->name() != name))
-      continue;
-    if (found && name.empty())
-      return nullptr;
-    found = function;
-  }
-  return found;
-}
 
 void tilec::applyConfiguration(const tile::frontend::SourceFile &source, CompileOptions &compile) {
   tile::frontend::DiagnosticEngine ignored;
@@ -30,7 +17,9 @@ void tilec::applyConfiguration(const tile::frontend::SourceFile &source, Compile
   tile::eval::ModuleEnv &file = program.add(source, module);
   if (const tile::Target *target = tile::findTarget(compile.target))
     program.evaluator().capability = target->capability;
-  auto kernel = find(file, compile.kernel);
+  // The one that the compiler takes: a kernel beside its helpers need not be named.
+  tile::specialize::KernelIndex index(file.kernels(), module);
+  auto kernel = tile::specialize::chooseKernel(file, index, compile, ignored);
   tile::jit::Choices choices;
   if (!kernel ||
       tile::jit::readChoices(program.evaluator(), *kernel, choices, compile.constexprs) ||
