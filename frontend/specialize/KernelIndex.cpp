@@ -121,16 +121,23 @@ std::vector<FunctionPtr> KernelIndex::named(StringRef name) {
   return found;
 }
 
-/// "`--kernel add`, the types of (x, n) with `--signature`, and `--constexpr BLOCK=VALUE`".
+/// "`--kernel add`, the types of (x, n) with `--signature`, and `--constexpr BLOCK=VALUE`". What
+/// configurations set is not worked out for this.
 static std::string howToCompile(const eval::FunctionObject &kernel, KernelIndex &index) {
-  std::string types, constants;
+  std::string types, names, constants;
   for (const ast::Parameter &parameter : kernel.def->params) {
-    if (!eval::isConstexprAnnotation(parameter.annotation.get(), kernel.module))
-      types += formatted("{}{}", types.empty() ? "" : ", ", parameter.name);
-    else if (!parameter.defaultValue)
+    std::string &list =
+        eval::isConstexprAnnotation(parameter.annotation.get(), kernel.module) ? names : types;
+    if (&list == &types || !parameter.defaultValue)
+      list += formatted("{}{}", list.empty() ? "" : ", ", parameter.name);
+    if (&list == &names && !parameter.defaultValue)
       constants +=
           formatted("{} `--constexpr {}=VALUE`", constants.empty() ? ", and" : "", parameter.name);
   }
+  if (!names.empty() && kernel.findDecorator("triton.autotune"))
+    constants = formatted(", and `--constexpr NAME=VALUE` for those of ({}) that its "
+                          "configurations leave open",
+                          names);
   return formatted("`--kernel {}`{}{}", index.qualifiedName(kernel),
                    types.empty() ? "" : formatted(", the types of ({}) with `--signature`", types),
                    constants);
