@@ -45,6 +45,8 @@ static void nameOurs(frontend::Diagnostic &diagnostic) {
   if ((text.contains("assert_close`") || text.contains("assert_allclose`")) &&
       !text.contains("tile.check"))
     message += "; `tile.check(out, ref, atol=..., rtol=...)` compares";
+  if (member.ends_with("get_device_properties") || text.contains(".get_device_properties`"))
+    message += "; `tile.num_sms()` is the number of multiprocessors";
 }
 
 void host::useHostWords(eval::EvalError &error) {
