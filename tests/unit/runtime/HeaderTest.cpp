@@ -1,10 +1,11 @@
-//===- HeaderTest.cpp - what tile.hpp asks of the C interface -------------===//
+//===- HeaderTest.cpp - what the C++ headers ask of the C interface -------===//
 //
 // tile.hpp over functions of this file, which count: the sizes of a launch's arguments are known
-// where it is written, so they are asked about once, and not again by each launch.
+// where it is written, so they are asked about once, and not again by each launch. And the values
+// that jit.hpp passes on.
 //
 //===----------------------------------------------------------------------===//
-#include "tile/tile.hpp"
+#include "tile/jit.hpp"
 #include "gtest/gtest.h"
 #include <thread>
 
@@ -108,6 +109,24 @@ TEST_F(Header, ThreadsMayLaunchOneFunction) {
   for (std::thread &thread : threads)
     thread.join();
   EXPECT_EQ(calls.launches, 8000);
+}
+
+TEST(JitHeader, EachValueIsWrittenWithItsKind) {
+  const tile::detail::ValueList list(reinterpret_cast<const float *>(64), -3, uint64_t(1) << 63,
+                                     0.5f, true, nullptr, "text");
+  const tile_value *v = list.all;
+  EXPECT_EQ(sizeof list.all / sizeof *v, 8u);
+  EXPECT_TRUE(v[0].kind == TILE_VALUE_POINTER && v[0].dtype == TILE_FP32);
+  EXPECT_EQ(v[0].as.pointer, reinterpret_cast<const void *>(64));
+  EXPECT_TRUE(v[1].kind == TILE_VALUE_INT && v[1].as.integer == -3);
+  EXPECT_TRUE(v[2].kind == TILE_VALUE_UINT && v[2].as.bits == uint64_t(1) << 63);
+  EXPECT_TRUE(v[3].kind == TILE_VALUE_FLOAT && v[3].as.real == 0.5);
+  EXPECT_TRUE(v[4].kind == TILE_VALUE_BOOL && v[4].as.bits == 1);
+  EXPECT_EQ(v[5].kind, TILE_VALUE_NONE);
+  EXPECT_TRUE(v[6].kind == TILE_VALUE_TEXT && std::string(v[6].as.text) == "text");
+  for (const tile_value &value : list.all)
+    for (uint8_t byte : value.reserved)
+      EXPECT_EQ(byte, 0);
 }
 
 TEST_F(Header, APreparedLaunchIsAskedOnceForAllItsArguments) {
