@@ -1,9 +1,8 @@
 //===- KernelIndex.cpp - which kernel a name means ------------------------===//
 #include "frontend/specialize/KernelIndex.h"
+#include "frontend/eval/Helpers.h"
 #include "frontend/eval/Statements.h"
 #include "text/Format.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include <map>
 
 using llvm::StringRef;
@@ -14,30 +13,6 @@ using eval::PyValue;
 using frontend::DiagnosticEngine;
 using frontend::nearestName;
 using frontend::SourceFile;
-
-/// The kernels that no other kernel of the file mentions: those that do the work of
-/// others are helpers.
-static std::vector<FunctionPtr> withoutHelpers(llvm::ArrayRef<FunctionPtr> kernels) {
-  llvm::StringSet<> names, mentioned;
-  for (const FunctionPtr &kernel : kernels)
-    names.insert(kernel->name());
-  auto isWord = [](char c) { return llvm::isAlnum(c) || c == '_' || (c & 0x80); };
-  for (const FunctionPtr &kernel : kernels) {
-    StringRef body =
-        kernel->module->source().text().slice(kernel->def->range.begin, kernel->def->range.end);
-    while (!(body = body.drop_until(isWord)).empty()) {
-      StringRef word = body.take_while(isWord);
-      // One of the same name, in another class, mentions its own.
-      if (word != kernel->name() && names.contains(word))
-        mentioned.insert(word);
-      body = body.drop_front(word.size());
-    }
-  }
-  std::vector<FunctionPtr> rest;
-  llvm::copy_if(kernels, std::back_inserter(rest),
-                [&](const FunctionPtr &kernel) { return !mentioned.contains(kernel->name()); });
-  return rest;
-}
 
 static void collectSurroundings(const ast::Body &body, const std::string &around,
                                 Surroundings &out) {
@@ -175,7 +150,7 @@ FunctionPtr chooseKernel(eval::ModuleEnv &module, KernelIndex &index, const Comp
   const SourceFile *file = &module.source();
   const std::vector<FunctionPtr> &kernels = index.kernels;
   if (options.kernel.empty()) {
-    std::vector<FunctionPtr> candidates = withoutHelpers(kernels);
+    std::vector<FunctionPtr> candidates = eval::withoutHelpers(kernels);
     if (candidates.size() == 1)
       return candidates[0];
     if (kernels.empty())
