@@ -1,12 +1,28 @@
 //===- Configurations.cpp - what a file's decorators say of a compilation -===//
 #include "tools/tilec/Configurations.h"
 #include "frontend/Parser.h"
-#include "frontend/specialize/KernelIndex.h"
+#include "frontend/eval/Helpers.h"
 #include "runtime/jit/Choices.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace tilec;
 using tile::CompileOptions;
+
+/// The kernel that is meant: by name, or the only one that is no helper of others.
+static std::shared_ptr<tile::eval::FunctionObject> find(tile::eval::ModuleEnv &file,
+                                                        const std::string &name) {
+  auto candidates = file.kernels();
+  if (name.empty()) {
+    candidates = tile::eval::withoutHelpers(candidates);
+    return candidates.size() == 1 ? candidates.front() : nullptr;
+  }
+  // A name means what it is bound to last; one at the top hides those inside.
+  std::shared_ptr<tile::eval::FunctionObject> found;
+  for (auto &candidate : candidates)
+    if (candidate->name() == name && (!found || !candidate->closure))
+      found = candidate;
+  return found;
+}
 
 void tilec::applyConfiguration(const tile::frontend::SourceFile &source, CompileOptions &compile) {
   tile::frontend::DiagnosticEngine ignored;
@@ -17,9 +33,7 @@ void tilec::applyConfiguration(const tile::frontend::SourceFile &source, Compile
   tile::eval::ModuleEnv &file = program.add(source, module);
   if (const tile::Target *target = tile::findTarget(compile.target))
     program.evaluator().capability = target->capability;
-  // The one that the compiler takes: a kernel beside its helpers need not be named.
-  tile::specialize::KernelIndex index(file.kernels(), module);
-  auto kernel = tile::specialize::chooseKernel(file, index, compile, ignored);
+  auto kernel = find(file, compile.kernel);
   tile::jit::Choices choices;
   if (!kernel ||
       tile::jit::readChoices(program.evaluator(), *kernel, choices, compile.constexprs) ||
