@@ -33,8 +33,23 @@ static StringRef nearestBoard(StringRef name) {
   return near;
 }
 
+/// Boards that are older than all that is supported, as beginnings of their names.
+static constexpr StringRef olderBoards[] = {"v100",  "titanv", "gv100", "p100", "p40", "p4",
+                                            "gtx10", "gtx9",   "k80",   "k40",  "m40", "m60"};
+/// What generations of chips are called, by the target that serves most of their boards.
+static constexpr std::pair<StringRef, StringRef> generations[] = {
+    {"turing", "sm_75"},   {"ampere", "sm_80"},  {"ada", "sm_89"},
+    {"lovelace", "sm_89"}, {"hopper", "sm_90a"}, {"blackwell", "sm_100a"}};
+
 std::string tile::describeUnknownTarget(StringRef name) {
   std::string message = formatted("unknown target `{}`", name);
+  const std::string oldest = formatted("{}: the oldest supported is `sm_75` (Turing)", message);
+  std::string lower = name.lower();
+  if (llvm::any_of(olderBoards, [&](StringRef old) { return StringRef(lower).starts_with(old); }))
+    return oldest;
+  for (auto [generation, target] : generations)
+    if (lower == generation)
+      return formatted("{}; did you mean `{}`?", message, target);
   if (StringRef board = nearestBoard(name); !board.empty())
     return formatted("{}; did you mean `{}`?", message, board);
   int wanted = capabilityIn(name);
@@ -46,7 +61,7 @@ std::string tile::describeUnknownTarget(StringRef name) {
   if (same)
     return formatted("{}; did you mean `{}`?", message, same->name);
   if (wanted >= 10 && wanted < 75)
-    return formatted("{}: the oldest supported is `sm_75` (Turing)", message);
+    return oldest;
   std::string known;
   for (const Target &target : allTargets())
     known += (known.empty() ? "" : ", ") + target.name.str();

@@ -28,6 +28,8 @@ Result makeAggregate(Evaluator &evaluator, const ClassObject &plain);
 /// Modules of the imagined machine that files are imported on, and their members.
 bool isHostModule(llvm::StringRef name);
 Result hostMember(llvm::StringRef module, llvm::StringRef name);
+/// What tutorials give as `device=`, and tensors of host functions have as theirs: the only one.
+PyValue torchDevice();
 
 } // namespace tile::eval
 

@@ -91,9 +91,6 @@ template <int value> static Result number(Evaluator &, const CallArgs &) {
 }
 static Result nothing(Evaluator &, const CallArgs &) { return PyValue(); }
 
-/// What tutorials give as `device=`.
-static Result torchDevice(Evaluator &, const CallArgs &) { return PyValue::string("cuda"); }
-
 static Result deviceCapability(Evaluator &evaluator, const CallArgs &) {
   return PyValue::tuple(
       {PyValue::integer(evaluator.capability / 10), PyValue::integer(evaluator.capability % 10)});
@@ -106,6 +103,12 @@ static std::shared_ptr<const ClassObject> record(StringRef name, std::vector<std
   type->fields = std::move(fields);
   return type;
 }
+
+PyValue eval::torchDevice() {
+  static const auto type = record("device", {"type", "index"});
+  return PyValue::namedTuple(type, {PyValue::string("cuda"), PyValue::integer(0)});
+}
+static Result activeDevice(Evaluator &, const CallArgs &) { return torchDevice(); }
 
 static Result currentTarget(Evaluator &evaluator, const CallArgs &) {
   static const auto type = record("GPUTarget", {"backend", "arch", "warp_size"});
@@ -235,7 +238,7 @@ llvm::ArrayRef<BuiltinEntry> eval::hostBuiltins() {
       {"torch.utils._triton.has_triton_package", answer<true>},
       {"triton.runtime.driver.active.get_current_target", currentTarget},
       {"triton.runtime.driver.active.get_current_device", number<0>},
-      {"triton.runtime.driver.active.get_active_torch_device", torchDevice},
+      {"triton.runtime.driver.active.get_active_torch_device", activeDevice},
       {"triton.backends.backends.values", backendsOfTriton},
       {"triton.backends.nvidia.driver.is_active", answer<true>},
       {"tl.current_target", currentTarget},

@@ -4,8 +4,11 @@
 // scopes that hold what can be known without calling them.
 //
 //===----------------------------------------------------------------------===//
+#include "frontend/eval/Helpers.h"
 #include "frontend/eval/ModuleStatement.h"
 #include "frontend/eval/Statements.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace tile;
 using namespace tile::eval;
@@ -199,4 +202,26 @@ std::vector<FunctionPtr> ModuleEnv::kernels() {
   top->isTopLevel = true;
   addNestedKernels(module.body, top, out);
   return out;
+}
+
+std::vector<FunctionPtr> eval::withoutHelpers(llvm::ArrayRef<FunctionPtr> kernels) {
+  llvm::StringSet<> names, mentioned;
+  for (const FunctionPtr &kernel : kernels)
+    names.insert(kernel->name());
+  auto isWord = [](char c) { return llvm::isAlnum(c) || c == '_' || (c & 0x80); };
+  for (const FunctionPtr &kernel : kernels) {
+    StringRef body =
+        kernel->module->source().text().slice(kernel->def->range.begin, kernel->def->range.end);
+    while (!(body = body.drop_until(isWord)).empty()) {
+      StringRef word = body.take_while(isWord);
+      // One of the same name, in another class, mentions its own.
+      if (word != kernel->name() && names.contains(word))
+        mentioned.insert(word);
+      body = body.drop_front(word.size());
+    }
+  }
+  std::vector<FunctionPtr> rest;
+  llvm::copy_if(kernels, std::back_inserter(rest),
+                [&](const FunctionPtr &kernel) { return !mentioned.contains(kernel->name()); });
+  return rest;
 }

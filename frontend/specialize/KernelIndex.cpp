@@ -1,9 +1,8 @@
 //===- KernelIndex.cpp - which kernel a name means ------------------------===//
 #include "frontend/specialize/KernelIndex.h"
+#include "frontend/eval/Helpers.h"
 #include "frontend/eval/Statements.h"
 #include "text/Format.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include <map>
 
 using llvm::StringRef;
@@ -14,30 +13,6 @@ using eval::PyValue;
 using frontend::DiagnosticEngine;
 using frontend::nearestName;
 using frontend::SourceFile;
-
-/// The kernels that no other kernel of the file mentions: those that do the work of
-/// others are helpers.
-static std::vector<FunctionPtr> withoutHelpers(llvm::ArrayRef<FunctionPtr> kernels) {
-  llvm::StringSet<> names, mentioned;
-  for (const FunctionPtr &kernel : kernels)
-    names.insert(kernel->name());
-  auto isWord = [](char c) { return llvm::isAlnum(c) || c == '_' || (c & 0x80); };
-  for (const FunctionPtr &kernel : kernels) {
-    StringRef body =
-        kernel->module->source().text().slice(kernel->def->range.begin, kernel->def->range.end);
-    while (!(body = body.drop_until(isWord)).empty()) {
-      StringRef word = body.take_while(isWord);
-      // One of the same name, in another class, mentions its own.
-      if (word != kernel->name() && names.contains(word))
-        mentioned.insert(word);
-      body = body.drop_front(word.size());
-    }
-  }
-  std::vector<FunctionPtr> rest;
-  llvm::copy_if(kernels, std::back_inserter(rest),
-                [&](const FunctionPtr &kernel) { return !mentioned.contains(kernel->name()); });
-  return rest;
-}
 
 static void collectSurroundings(const ast::Body &body, const std::string &around,
                                 Surroundings &out) {
@@ -121,16 +96,23 @@ std::vector<FunctionPtr> KernelIndex::named(StringRef name) {
   return found;
 }
 
-/// "`--kernel add`, the types of (x, n) with `--signature`, and `--constexpr BLOCK=VALUE`".
+/// "`--kernel add`, the types of (x, n) with `--signature`, and `--constexpr BLOCK=VALUE`". What
+/// configurations set is not worked out for this.
 static std::string howToCompile(const eval::FunctionObject &kernel, KernelIndex &index) {
-  std::string types, constants;
+  std::string types, names, constants;
   for (const ast::Parameter &parameter : kernel.def->params) {
-    if (!eval::isConstexprAnnotation(parameter.annotation.get(), kernel.module))
-      types += formatted("{}{}", types.empty() ? "" : ", ", parameter.name);
-    else if (!parameter.defaultValue)
+    std::string &list =
+        eval::isConstexprAnnotation(parameter.annotation.get(), kernel.module) ? names : types;
+    if (&list == &types || !parameter.defaultValue)
+      list += formatted("{}{}", list.empty() ? "" : ", ", parameter.name);
+    if (&list == &names && !parameter.defaultValue)
       constants +=
           formatted("{} `--constexpr {}=VALUE`", constants.empty() ? ", and" : "", parameter.name);
   }
+  if (!names.empty() && kernel.findDecorator("triton.autotune"))
+    constants = formatted(", and `--constexpr NAME=VALUE` for those of ({}) that its "
+                          "configurations leave open",
+                          names);
   return formatted("`--kernel {}`{}{}", index.qualifiedName(kernel),
                    types.empty() ? "" : formatted(", the types of ({}) with `--signature`", types),
                    constants);
@@ -168,7 +150,7 @@ FunctionPtr chooseKernel(eval::ModuleEnv &module, KernelIndex &index, const Comp
   const SourceFile *file = &module.source();
   const std::vector<FunctionPtr> &kernels = index.kernels;
   if (options.kernel.empty()) {
-    std::vector<FunctionPtr> candidates = withoutHelpers(kernels);
+    std::vector<FunctionPtr> candidates = eval::withoutHelpers(kernels);
     if (candidates.size() == 1)
       return candidates[0];
     if (kernels.empty())

@@ -28,6 +28,7 @@
 #include "tile/jit.h"
 #include "tile/tile.hpp"
 #include <cstddef>
+#include <cstring>
 
 namespace tile {
 
@@ -84,6 +85,24 @@ tile_value valueOf(const T &number) {
   else
     return tile_int(number);
 }
+
+/// The values of a launch. They are written field by field: compilers that copy them whole, 16
+/// bytes at once, wait for the two stores of 8 bytes just before.
+template <size_t count> struct ValueList {
+  template <typename... Values> explicit ValueList(const Values &...values) {
+    tile_value *next = all;
+    (put(*next++, valueOf(values)), ...);
+  }
+  tile_value all[count + 1] = {};
+
+private:
+  static void put(tile_value &to, const tile_value &from) {
+    to.kind = from.kind;
+    to.dtype = from.dtype;
+    std::memcpy(&to.as.bits, &from.as, sizeof to.as);
+  }
+};
+template <typename... Values> ValueList(const Values &...) -> ValueList<sizeof...(Values)>;
 } // namespace detail
 
 /// The grid that the kernel's file computes from the arguments.
@@ -187,23 +206,23 @@ public:
   }
   /// The variant that such a launch runs, made if it has to be.
   template <typename... Values> Function find(const Values &...values) const {
-    const tile_value all[] = {detail::valueOf(values)..., tile_none()};
+    const detail::ValueList list(values...);
     tile_function *function = nullptr;
-    check(tile_jit_find(handle.get(), all, sizeof...(values), &function));
+    check(tile_jit_find(handle.get(), list.all, sizeof...(values), &function));
     return Function(function);
   }
   template <typename... Values> Grid grid(const Values &...values) const {
-    const tile_value all[] = {detail::valueOf(values)..., tile_none()};
+    const detail::ValueList list(values...);
     Grid out;
-    check(tile_jit_grid(handle.get(), all, sizeof...(values), out.extent));
+    check(tile_jit_grid(handle.get(), list.all, sizeof...(values), out.extent));
     return out;
   }
 
   /// The configuration of `@triton.autotune` that such a launch takes; "" if there is none.
   template <typename... Values> std::string bestConfig(const Values &...values) const {
-    const tile_value all[] = {detail::valueOf(values)..., tile_none()};
+    const detail::ValueList list(values...);
     const char *text = nullptr;
-    check(tile_jit_best_config(handle.get(), all, sizeof...(values), &text));
+    check(tile_jit_best_config(handle.get(), list.all, sizeof...(values), &text));
     return text;
   }
 
@@ -239,8 +258,8 @@ public:
 private:
   template <typename... Values>
   void launchOn(void *stream, const uint32_t *grid, const Values &...values) const {
-    const tile_value all[] = {detail::valueOf(values)..., tile_none()};
-    check(tile_jit_launch(handle.get(), stream, grid, all, sizeof...(values), nullptr));
+    const detail::ValueList list(values...);
+    check(tile_jit_launch(handle.get(), stream, grid, list.all, sizeof...(values), nullptr));
   }
   template <typename Create> void with(const JitOptions &options, Create create) {
     tile_jit_options filled;

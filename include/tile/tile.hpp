@@ -15,7 +15,7 @@
 //
 // An argument's C++ type must have the size that the signature says: a device
 // address for a pointer, int32_t for i32, float for fp32, double for fp64. Another size is
-// an error of the launch.
+// an error of the launch, which asks once for all launches with the same types.
 // See tile.h for what contexts, streams and statuses mean, and for threads.
 //
 //===----------------------------------------------------------------------===//
@@ -23,6 +23,7 @@
 #define TILE_TILE_HPP
 
 #include "tile/tile.h"
+#include <atomic>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -60,6 +61,28 @@ template <typename Handle, auto destroy> using Owned = std::unique_ptr<Handle, D
 template <typename Value>
 inline constexpr size_t sizeOf =
     std::is_same_v<Value, std::nullptr_t> || std::is_array_v<Value> ? 0 : sizeof(Value);
+
+/// Which arguments a kernel has last been asked about, and took. Their sizes are one array for
+/// each list of types, whose address stands for them: a launch compares it and asks no more.
+class KnownSizes {
+public:
+  KnownSizes() = default;
+  KnownSizes(KnownSizes &&other) noexcept : last(other.last.load(std::memory_order_relaxed)) {}
+  KnownSizes &operator=(KnownSizes &&other) noexcept {
+    last.store(other.last.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    return *this;
+  }
+  /// `ask` throws if the sizes are wrong.
+  template <typename Ask> void check(const size_t *sizes, Ask ask) const {
+    if (last.load(std::memory_order_relaxed) == sizes)
+      return;
+    ask();
+    last.store(sizes, std::memory_order_relaxed);
+  }
+
+private:
+  mutable std::atomic<const size_t *> last{nullptr};
+};
 } // namespace detail
 
 /// Programs along x, y and z.
@@ -88,7 +111,9 @@ public:
   template <typename... Values> Launch &arguments(const Values &...values) {
     const void *pointers[] = {static_cast<const void *>(&values)..., nullptr};
     static constexpr size_t sizes[] = {detail::sizeOf<Values>..., 0};
-    check(tile_launch_check_sizes(handle.get(), 0, sizes, sizeof...(values)));
+    known.check(sizes, [&] {
+      tile::check(tile_launch_check_sizes(handle.get(), 0, sizes, sizeof...(values)));
+    });
     check(tile_launch_set_arguments(handle.get(), pointers, sizeof...(values)));
     return *this;
   }
@@ -105,6 +130,7 @@ public:
 
 private:
   detail::Owned<tile_launch, tile_launch_destroy> handle;
+  detail::KnownSizes known;
 };
 
 /// A kernel loaded on a context. Any thread.
@@ -119,7 +145,9 @@ public:
     static_assert((std::is_trivially_copyable_v<Values> && ...), "arguments are plain values");
     const void *pointers[] = {addressOf(values)..., nullptr};
     static constexpr size_t sizes[] = {detail::sizeOf<Values>..., 0};
-    check(tile_function_check_sizes(handle.get(), sizes, sizeof...(values)));
+    known.check(sizes, [&] {
+      tile::check(tile_function_check_sizes(handle.get(), sizes, sizeof...(values)));
+    });
     check(tile_function_launch(handle.get(), stream, grid.extent, pointers, sizeof...(values),
                                nullptr));
   }
@@ -146,6 +174,7 @@ private:
   template <typename Value> static const void *addressOf(const Value &value) { return &value; }
   static const void *addressOf(const std::nullptr_t &) { return nullptr; }
   detail::Owned<tile_function, tile_function_destroy> handle;
+  detail::KnownSizes known;
 };
 
 /// Compiled code: PTX and metadata. Any thread.

@@ -1,4 +1,5 @@
 //===- Facts.cpp - attributes and facts of tensors, and their values ------===//
+#include "frontend/eval/BuiltinTables.h"
 #include "frontend/eval/InPlace.h"
 #include "frontend/eval/Methods.h"
 #include "frontend/eval/WorkMeter.h"
@@ -42,6 +43,10 @@ Result Tensor::attribute(StringRef name) {
     return PyValue::integer(elementType.itemSize());
   if (name == "nbytes")
     return PyValue::integer(size() * elementType.itemSize());
+  if (name == "device")
+    return eval::torchDevice();
+  if (name == "is_cuda")
+    return PyValue::boolean(true);
   if (name == "T") {
     Shape shape(llvm::reverse(dims)), strides(llvm::reverse(steps));
     return view(shape, strides, start);
@@ -56,10 +61,10 @@ Result Tensor::attribute(StringRef name) {
   if ((entry && entry->isMethod) || eval::isInPlaceMethod(name, isMethod))
     return PyValue::method(PyValue::extension(shared_from_this()), name.str());
   std::vector<StringRef> candidates = functionNames(/*methodsOnly=*/true);
-  llvm::append_range(candidates,
-                     ArrayRef<StringRef>{"shape", "dtype", "numel", "ndim", "itemsize", "nbytes"});
+  llvm::append_range(candidates, ArrayRef<StringRef>{"shape", "dtype", "numel", "ndim", "itemsize",
+                                                     "nbytes", "device", "is_cuda"});
   std::string message = formatted("a tensor has no attribute `{}`", name);
-  if (llvm::is_contained({"cuda", "cpu", "device"}, name))
+  if (llvm::is_contained({"cuda", "cpu"}, name))
     message += "; it is where `--device` says";
   else if (llvm::is_contained({"requires_grad", "grad", "backward"}, name))
     message += "; tensors have no gradients here";

@@ -149,35 +149,45 @@ std::unique_ptr<EvalError> Suite::call(const eval::FunctionObject &function, Pur
   return returned ? judge(function, purpose, *returned, result) : returned.takeError();
 }
 
-/// Calls a `perf_report` function for each of its lines. It returns a number in a unit of its own,
-/// or that and its bounds.
+/// What a `perf_report` function returns: a number in a unit of its own, or that and its bounds.
+static std::unique_ptr<EvalError> readNumbers(const PyValue &returned, Measurement &m) {
+  ArrayRef<PyValue> numbers =
+      returned.isSequence() ? returned.elements() : ArrayRef<PyValue>(returned);
+  auto isNumber = [](const PyValue &number) { return number.toDouble().has_value(); };
+  if (numbers.empty() || numbers.size() > 3 || !llvm::all_of(numbers, isNumber))
+    return fail(formatted("a `perf_report` function returns a number, or it with its least and "
+                          "greatest value, got {}",
+                          eval::repr(returned)));
+  m.value = numbers[0].toDouble();
+  if (numbers.size() > 1)
+    m.low = numbers[1].toDouble();
+  if (numbers.size() > 2)
+    m.high = numbers[2].toDouble();
+  return nullptr;
+}
+
+/// Calls a `perf_report` function for each of its lines. One that fails, such as another library,
+/// leaves the others to be measured; the first error counts.
 std::unique_ptr<EvalError> Suite::measureLines(const eval::FunctionObject &function, const Case &c,
                                                CaseResult &result) {
+  std::unique_ptr<EvalError> first;
   for (auto [value, name] : llvm::zip(c.lines->values, c.lines->names)) {
     CallArgs args;
     args.keywords = c.parameters;
     args.keywords.emplace_back(c.lines->argument, value);
+    Measurement m;
+    m.label = name;
+    m.unit = c.lines->unit;
+    evaluator.resetSteps();
     Result returned =
         evaluator.call(PyValue::function(std::make_shared<eval::FunctionObject>(function)), args);
-    if (!returned)
-      return returned.takeError();
-    ArrayRef<PyValue> numbers =
-        returned->isSequence() ? returned->elements() : ArrayRef<PyValue>(*returned);
-    auto isNumber = [](const PyValue &number) { return number.toDouble().has_value(); };
-    if (numbers.empty() || numbers.size() > 3 || !llvm::all_of(numbers, isNumber))
-      return fail(formatted("a `perf_report` function returns a number, or it with its least and "
-                            "greatest value, got {}",
-                            eval::repr(*returned)));
-    Measurement &m = result.measurements.emplace_back();
-    m.label = name;
-    m.value = numbers[0].toDouble();
-    m.unit = c.lines->unit;
-    if (numbers.size() > 1)
-      m.low = numbers[1].toDouble();
-    if (numbers.size() > 2)
-      m.high = numbers[2].toDouble();
+    std::unique_ptr<EvalError> error = returned ? readNumbers(*returned, m) : returned.takeError();
+    if (!error)
+      result.measurements.push_back(std::move(m));
+    else if (!first)
+      first = std::move(error);
   }
-  return nullptr;
+  return first;
 }
 
 /// One call of the case, with all that belongs to it.

@@ -2,6 +2,7 @@
 #include "runtime/jit/JitFile.h"
 #include "frontend/Parser.h"
 #include "frontend/eval/Annotations.h"
+#include "frontend/eval/Helpers.h"
 #include "runtime/Error.h"
 #include "text/Format.h"
 #include "text/PlainNumbers.h"
@@ -78,8 +79,12 @@ llvm::Error JitFile::choose() {
       kernels.push_back(candidate);
       known.push_back(candidate->def->name);
     }
+  if (wanted.empty()) {
+    auto candidates = eval::withoutHelpers(kernels);
+    function = candidates.size() == 1 ? candidates.front() : nullptr;
+  }
   for (auto &candidate : kernels)
-    if (candidate->name() == wanted || (wanted.empty() && kernels.size() == 1))
+    if (candidate->name() == wanted)
       function = candidate;
   if (function) {
     wanted = function->name();

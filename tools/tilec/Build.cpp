@@ -230,7 +230,7 @@ llvm::Error BuildCommand::choose(const frontend::SourceFile &source, const ast::
       if (saysTypes(*files, *function, compile.constexprs))
         functions.push_back(function);
     if (chosen.empty() && functions.empty())
-      return invalidArgument(describeUntyped(source, module, all));
+      return invalidArgument(describeUntyped(source, module, compile.includePaths, all));
   }
   for (const std::string &wanted : kernels) {
     auto function = llvm::find_if(all, [&](auto &one) { return one->name() == wanted; });

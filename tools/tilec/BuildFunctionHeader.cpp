@@ -1,27 +1,13 @@
 //===- BuildFunctionHeader.cpp - how C programs run built functions -------===//
 #include "text/Format.h"
 #include "tools/tilec/BuildFunction.h"
+#include "tools/tilec/NamesInC.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tilec;
 using namespace tile;
 using tensors::Parameter;
-
-/// A parameter's name, unless C, C++ or the function around it have another use for that.
-static std::string nameInC(llvm::StringRef name) {
-  static const char *const taken[] = {
-      "and",      "arguments", "auto",     "bool",     "case",    "char",   "class",
-      "const",    "default",   "delete",   "do",       "double",  "enum",   "extern",
-      "float",    "friend",    "goto",     "inline",   "int",     "long",   "namespace",
-      "new",      "not",       "operator", "or",       "private", "public", "register",
-      "restrict", "results",   "short",    "signed",   "sizeof",  "static", "status",
-      "stream",   "struct",    "switch",   "template", "this",    "throw",  "typedef",
-      "typename", "union",     "unsigned", "using",    "virtual", "void",   "volatile",
-      "xor"};
-  bool isTaken = name.starts_with("result") || llvm::is_contained(taken, name);
-  return isTaken ? name.str() + "_" : name.str();
-}
 
 /// "float": what C calls a number of that type.
 static std::string typeInC(const eval::DType &type) {
@@ -47,7 +33,7 @@ static std::string comment(const BuiltFunction &function) {
     bool isWritten = llvm::any_of(program.updates, [&](auto &update) {
       return program.buffers[update.second].index == int(number);
     });
-    text += described(nameInC(parameter.name), type, parameter.sizes, isWritten);
+    text += described(parameterInC(parameter.name), type, parameter.sizes, isWritten);
   }
   for (auto [i, result] : llvm::enumerate(program.results)) {
     const TensorBuffer &buffer = program.buffers[result];
@@ -67,7 +53,7 @@ static std::pair<std::string, std::string> argumentsOf(const BuiltFunction &func
   for (auto [number, type] : llvm::zip_equal(function.parameters, function.types)) {
     const Parameter &parameter = function.signature.parameters[number];
     bool isTensor = parameter.kind == Parameter::Kind::Tensor;
-    std::string own = nameInC(parameter.name);
+    std::string own = parameterInC(parameter.name);
     list += (list.empty() ? "" : ", ") +
             (isTensor ? formatted("const tile_tensor *{}", own)
                       : formatted("{} {}", typeInC(*eval::DType::parse(type)), own));
@@ -86,20 +72,20 @@ void tilec::writeFunctionHeader(const BuiltFunction &function, llvm::raw_ostream
     shapes += formatted("{}tile_tensor *result{}", i || !list.empty() ? ", " : "", i);
   }
   size_t count = function.parameters.size();
-  os << comment(function) << "extern tile_rt_function " << function.name << ";\n"
+  os << comment(function) << "extern tile_rt_function " << nameInC(function.name) << ";\n"
      << "static inline tile_status " << function.name << "_run(void *stream" << between << list
      << results << ") {\n  const void *const arguments[] = {" << passed << "};\n";
   if (numResults)
     os << "  const tile_tensor results[] = {" << values << "};\n";
-  os << "  return tile_rt_run(&" << function.name << ", stream, arguments, " << count << ", "
-     << (numResults ? "results" : "NULL") << ", " << numResults << ", NULL, 0);\n}\n";
+  os << "  return tile_rt_run(&" << nameInC(function.name) << ", stream, arguments, " << count
+     << ", " << (numResults ? "results" : "NULL") << ", " << numResults << ", NULL, 0);\n}\n";
   if (!numResults)
     return;
   os << "static inline tile_status " << function.name << "_shapes(" << list << shapes
      << ") {\n  const void *const arguments[] = {" << passed << "};\n";
   for (size_t i = 0; i < numResults; ++i)
     os << (i ? "  if (status == TILE_OK)\n    status" : "  tile_status status")
-       << " = tile_rt_result(&" << function.name << ", arguments, " << count << ", " << i
+       << " = tile_rt_result(&" << nameInC(function.name) << ", arguments, " << count << ", " << i
        << ", result" << i << ");\n";
   os << "  return status;\n}\n";
 }

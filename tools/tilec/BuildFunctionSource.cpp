@@ -4,6 +4,7 @@
 #include "tile/rt.h"
 #include "tools/tilec/BuildCodes.h"
 #include "tools/tilec/BuildFunction.h"
+#include "tools/tilec/NamesInC.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace tilec;
@@ -321,11 +322,11 @@ llvm::Error FunctionWriter::write() {
     plans.push_back(*text);
   }
   std::string all = table("tile_rt_plan", "plans", plans);
-  os << "tile_rt_function " << function.name << " = {TILE_RT_VERSION, " << quoted(function.name)
-     << ", " << parameters << ", " << results << ", " << function.parameters.size() << ", "
-     << function.program->results.size() << ", " << known << ", " << function.sizes.size() << ", "
-     << needed << ", " << function.program->requirements.size() << ", " << all << ", "
-     << plans.size() << ", 0};\n\n";
+  os << "tile_rt_function " << nameInC(function.name) << " = {TILE_RT_VERSION, "
+     << quoted(function.name) << ", " << parameters << ", " << results << ", "
+     << function.parameters.size() << ", " << function.program->results.size() << ", " << known
+     << ", " << function.sizes.size() << ", " << needed << ", "
+     << function.program->requirements.size() << ", " << all << ", " << plans.size() << ", 0};\n\n";
   return llvm::Error::success();
 }
 

@@ -1,6 +1,7 @@
 //===- BuildHeader.cpp - how C programs launch kernels that were built ----===//
 #include "text/Format.h"
 #include "tools/tilec/BuildFunction.h"
+#include "tools/tilec/NamesInC.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -15,7 +16,7 @@ static void writeTyped(const BuiltKernel &kernel, raw_ostream &os) {
   for (auto [parameter, type] : llvm::zip(kernel.file->parameters, kernel.argumentTypes)) {
     StringRef element = type;
     bool isPointer = element.consume_front("*");
-    std::string own = parameter.name;
+    std::string own = parameterInC(parameter.name);
     arguments += formatted(", {}{}",
                            isPointer         ? "const void *"
                            : type == "int"   ? "int64_t "
@@ -32,13 +33,13 @@ static void writeTyped(const BuiltKernel &kernel, raw_ostream &os) {
         "tile_status "
      << kernel.file->kernel() << "_launch(void *stream, const uint32_t grid[3]" << arguments
      << ") {\n  const tile_value values[] = {" << (values.empty() ? "tile_none()" : values)
-     << "};\n  return tile_rt_launch(&" << kernel.file->kernel() << ", stream, grid, values, "
-     << kernel.file->parameters.size() << ", NULL);\n}\n";
+     << "};\n  return tile_rt_launch(&" << nameInC(kernel.file->kernel())
+     << ", stream, grid, values, " << kernel.file->parameters.size() << ", NULL);\n}\n";
 }
 
 std::string tilec::writeHeader(StringRef name, llvm::ArrayRef<BuiltKernel> kernels,
                                llvm::ArrayRef<BuiltFunction> functions) {
-  std::string guard = name.upper() + "_H", header;
+  std::string guard = "TILE_BUILT_" + name.upper() + "_H", header; // a name may begin with a digit
   for (char &c : guard)
     if (!llvm::isAlnum(c))
       c = '_';
@@ -47,7 +48,7 @@ std::string tilec::writeHeader(StringRef name, llvm::ArrayRef<BuiltKernel> kerne
     << "\n#define " << guard
     << "\n\n#include \"tile/rt.h\"\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
   for (const BuiltKernel &kernel : kernels) {
-    h << "extern tile_rt_kernel " << kernel.file->kernel() << ";\n";
+    h << "extern tile_rt_kernel " << nameInC(kernel.file->kernel()) << ";\n";
     writeTyped(kernel, h);
     h << '\n';
   }

@@ -1,7 +1,7 @@
 //===- BuildMistakes.cpp - what `tilec build` was probably to build -------===//
 #include "tools/tilec/BuildMistakes.h"
 #include "text/Format.h"
-#include "tools/tilec/KernelList.h"
+#include "tools/tilec/Configurations.h"
 #include "tools/tilec/Options.h"
 
 using namespace tilec;
@@ -9,9 +9,11 @@ using namespace tile;
 using llvm::StringRef;
 
 std::string tilec::describeUntyped(const frontend::SourceFile &source, const ast::Module &module,
+                                   const std::vector<std::string> &includePaths,
                                    Functions functions) {
   constexpr size_t most = 8;
   std::vector<KernelEntry> kernels = listKernels(module, source);
+  forgetDecided(source, module, includePaths, kernels);
   if (!functions.empty())
     return formatted(
         "`{}` has no kernel and no function of whole tensors that says the types of all "

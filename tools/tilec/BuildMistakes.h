@@ -10,7 +10,8 @@ using Functions = llvm::ArrayRef<std::shared_ptr<tile::eval::FunctionObject>>;
 
 /// Why nothing is built without being named: what each kernel would need.
 std::string describeUntyped(const tile::frontend::SourceFile &source,
-                            const tile::ast::Module &module, Functions functions);
+                            const tile::ast::Module &module,
+                            const std::vector<std::string> &includePaths, Functions functions);
 /// Why a kernel that was named is not there: what it may be called.
 std::string describeMissing(llvm::StringRef wanted, const tile::frontend::SourceFile &source,
                             const tile::ast::Module &module, Functions functions);

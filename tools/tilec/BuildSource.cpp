@@ -2,6 +2,7 @@
 #include "text/Format.h"
 #include "tools/tilec/BuildCodes.h"
 #include "tools/tilec/BuildFunction.h"
+#include "tools/tilec/NamesInC.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tilec;
@@ -98,8 +99,8 @@ llvm::Error KernelWriter::write() {
   writeChoices();
   size_t numHeuristics = file.choices.heuristics.size();
   auto orNull = [&](bool is, const char *what) { return is ? name(what) : "0"; };
-  os << "tile_rt_kernel " << file.kernel() << " = {TILE_RT_VERSION, " << quoted(file.kernel())
-     << ", " << orNull(!file.parameters.empty(), "arguments") << ", "
+  os << "tile_rt_kernel " << nameInC(file.kernel()) << " = {TILE_RT_VERSION, "
+     << quoted(file.kernel()) << ", " << orNull(!file.parameters.empty(), "arguments") << ", "
      << orNull(numDefaults, "defaults") << ", " << file.parameters.size() << ", " << numDefaults
      << ", " << name("configurations") << ", " << kernel.configurations.size() << ", "
      << kernel.choices.size() << ", " << orNull(!kernel.choices.empty(), "choices") << ", "

@@ -170,6 +170,11 @@ std::vector<std::vector<tile_value>> Chooser::launchedValues() const {
 
 llvm::Error Chooser::ask(llvm::ArrayRef<tile_value> values) {
   for (const std::string &target : targets) {
+    // Launches that differ in what is not in the key are served alike, by the first.
+    std::string line =
+        formatted("{}({}) on {}", file.kernel(), file.keyText(values.data()), target);
+    if (llvm::is_contained(told, line))
+      continue;
     auto number = kernel.chooseByModel(values, target);
     if (!number)
       return number.takeError();
@@ -178,7 +183,7 @@ llvm::Error Chooser::ask(llvm::ArrayRef<tile_value> values) {
     choice.configuration = add(*number);
     for (unsigned argument : out.selecting)
       choice.values.push_back(values[argument]);
-    told.push_back(formatted("{}({}) on {}", file.kernel(), file.keyText(values.data()), target));
+    told.push_back(std::move(line));
     out.choices.push_back(std::move(choice));
   }
   return llvm::Error::success();

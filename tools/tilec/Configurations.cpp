@@ -1,23 +1,26 @@
 //===- Configurations.cpp - what a file's decorators say of a compilation -===//
 #include "tools/tilec/Configurations.h"
 #include "frontend/Parser.h"
+#include "frontend/eval/Helpers.h"
 #include "runtime/jit/Choices.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace tilec;
 using tile::CompileOptions;
 
-/// The kernel that is meant: by name, or the only one.
+/// The kernel that is meant: by name, or the only one that is no helper of others.
 static std::shared_ptr<tile::eval::FunctionObject> find(tile::eval::ModuleEnv &file,
                                                         const std::string &name) {
-  std::shared_ptr<tile::eval::FunctionObject> found;
-  for (auto &function : file.functions()) {
-    if (!function->isJit || (!name.empty() && function->name() != name))
-      continue;
-    if (found && name.empty())
-      return nullptr;
-    found = function;
+  auto candidates = file.kernels();
+  if (name.empty()) {
+    candidates = tile::eval::withoutHelpers(candidates);
+    return candidates.size() == 1 ? candidates.front() : nullptr;
   }
+  // A name means what it is bound to last; one at the top hides those inside.
+  std::shared_ptr<tile::eval::FunctionObject> found;
+  for (auto &candidate : candidates)
+    if (candidate->name() == name && (!found || !candidate->closure))
+      found = candidate;
   return found;
 }
 

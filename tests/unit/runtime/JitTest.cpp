@@ -295,6 +295,27 @@ TEST_F(JitTest, RefusesFilesAndOptions) {
   EXPECT_THAT(tile_last_error(), HasSubstr("constexpr `n`: that parameter of `add` is a run-time"));
 }
 
+// As for tile_compile_file: what other kernels call is none to be launched.
+TEST_F(JitTest, AKernelBesideItsHelpersNeedsNoName) {
+  const char *const text = R"(
+import triton
+import triton.language as tl
+
+@triton.jit
+def square(x):
+    return x * x
+
+@triton.jit
+def apply(x, n):
+    tl.store(x, square(n))
+)";
+  compile.kernel = nullptr;
+  ASSERT_EQ(tile_jit_create_buffer(compiler, "k.tile", text, strlen(text), &options_, &jit),
+            TILE_OK)
+      << tile_last_error();
+  EXPECT_EQ(signatureOf({at(256), tile_int(3)}), "*fp32:16,i32|");
+}
+
 //===----------------------------------------------------------------------===//
 // Grids
 //===----------------------------------------------------------------------===//
