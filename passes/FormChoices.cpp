@@ -6,11 +6,15 @@
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
+#include "passes/layouts/ProductCycles.h"
 #include "passes/memory/Scratch.h"
+#include "llvm/Support/DebugLog.h"
 #include <utility>
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-fit-shared-memory"
 
 LogicalResult FormSearch::chooseStages(ModuleOp before, Made &made) {
   KernelAttr form = kernelOf(before);
@@ -102,6 +106,12 @@ LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &
   return attempt(remarks);
 }
 
+double FormSearch::partOfUse(const ProductCycles &few) {
+  ProductCycles now = cyclesOfProducts(module);
+  LDBG() << "products by warps take " << few.byWarps << " cycles, then " << now.byWarps;
+  return now.partOfUse(few);
+}
+
 LogicalResult FormSearch::chooseWarps(ModuleOp before, KernelAttr asked,
                                       std::vector<Diagnostic> &remarks) {
   bool isTall = true, hasProducts = false;
@@ -125,6 +135,7 @@ LogicalResult FormSearch::chooseWarps(ModuleOp before, KernelAttr asked,
     return success();
   if (mayLeaveEarly(module) && !hasScores(module) && !isTight)
     return success();
+  ProductCycles products = cyclesOfProducts(module);
   KernelAttr form = kernelOf(before);
   before->setAttr(tile::kKernelAttr,
                   KernelAttr::get(asked.getContext(), 2 * asked.getWarps(), asked.getStages(),
@@ -136,7 +147,8 @@ LogicalResult FormSearch::chooseWarps(ModuleOp before, KernelAttr asked,
     return failure();
   bool isBetter = isTight || (overlaps(module) && !overlapsNow && !isLong);
   int64_t became = fits() ? warpgroupsNow(module) : 0;
-  bool areMore = isLong ? 3 * became > 4 * now : became > now;
+  double useful = double(became) * partOfUse(products);
+  bool areMore = isLong ? 3 * useful > double(4 * now) : useful > double(now);
   if (became > 0 && (areMore || (isBetter && became == now))) {
     if (became > now)
       relyOn(now / 2 + 1);
