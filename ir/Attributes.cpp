@@ -2,6 +2,7 @@
 #include "ir/Attributes.h"
 #include "ir/AttributeRules.h"
 #include "ir/CtaDialect.h"
+#include "ir/ExchangeBytes.h"
 #include "ir/Kernel.h"
 #include "ir/Printing.h"
 
@@ -30,6 +31,7 @@ static const AttributeRule ofModules[] = {
     {kFpFusionAttr, on<ModuleOp>, is<BoolAttr>, "a bool"},
     {kPtxVersionAttr, on<ModuleOp>, isInteger<32>, "an i32"},
     {kGainsAheadAttr, on<ModuleOp>, isInteger<32>, "an i32"},
+    {kExchangeBytesAttr, on<ModuleOp>, isInteger<32>, "an i32"},
     {kPersistentAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kCheckedLaunchAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kNoWarpgroupDotsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},

@@ -1,5 +1,6 @@
 //===- FormChoices.cpp - which of two forms of a kernel stays -------------===//
 #include "ir/Attributes.h"
+#include "ir/ExchangeBytes.h"
 #include "passes/FormSearch.h"
 #include "passes/facts/FormFacts.h"
 #include "passes/facts/MoreWarps.h"
@@ -63,6 +64,35 @@ static int64_t bytesOfSlots(ModuleOp module) {
   int64_t bytes = 0;
   module.walk([&](cta::SlotsOp slots) { bytes += lowering::bufferBytes(slots); });
   return bytes;
+}
+
+LogicalResult FormSearch::chooseExchanges(ModuleOp before, std::vector<Diagnostic> &remarks) {
+  constexpr int64_t kFewestBytes = 4096;
+  int64_t now = warpgroupsNow(module), largest = 0;
+  module.walk(
+      [&](cta::ConvertLayoutOp op) { largest = std::max(largest, lowering::scratchBytes(op)); });
+  if (hasFewPrograms(module) || !isFree(kernelOf(before).getRoles()) ||
+      kernelOf(before).getCtas() > 1 || !multipliesInLoops(module) ||
+      now >= tuningOf(module).enoughWarpgroups)
+    return success();
+  OwningOpRef<ModuleOp> whole = module.clone();
+  std::vector<Diagnostic> said;
+  for (int64_t bytes = largest / 2; bytes >= kFewestBytes; bytes /= 2) {
+    int64_t spared = (largest - bytes) * cta::groupsOf(*whole);
+    if (warpgroupsWith(*whole, cta::madeOf(*whole).sharedBytes - spared) <= now)
+      continue;
+    before->setAttr(kExchangeBytesAttr, Builder(module.getContext()).getI32IntegerAttr(bytes));
+    restore(before);
+    if (failed(attempt(said)))
+      return failure();
+    if (fits() && warpgroupsNow(module) > now) {
+      remarks = std::move(said);
+      return success();
+    }
+  }
+  before->removeAttr(kExchangeBytesAttr);
+  restore(*whole);
+  return success();
 }
 
 LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &remarks) {
@@ -137,6 +167,7 @@ LogicalResult FormSearch::chooseWarps(ModuleOp before, KernelAttr asked,
     return success();
   ProductCycles products = cyclesOfProducts(module);
   KernelAttr form = kernelOf(before);
+  Attribute exchanges = before->removeAttr(kExchangeBytesAttr); // it was for four
   before->setAttr(tile::kKernelAttr,
                   KernelAttr::get(asked.getContext(), 2 * asked.getWarps(), asked.getStages(),
                                   asked.getCtas(), asked.getRoles()));
@@ -154,6 +185,8 @@ LogicalResult FormSearch::chooseWarps(ModuleOp before, KernelAttr asked,
       relyOn(now / 2 + 1);
     return success();
   }
+  if (exchanges)
+    before->setAttr(kExchangeBytesAttr, exchanges);
   before->setAttr(tile::kKernelAttr, form);
   restore(before);
   return attempt(remarks);

@@ -82,7 +82,8 @@ LogicalResult FormSearch::make(OwningOpRef<ModuleOp> &before, Made &made) {
     return failure();
   if (cta::blockProgramsOf(module).count > 1)
     return success();
-  if (failed(chooseRoles(*before, made.remarks)) ||
+  if (failed(chooseExchanges(*before, made.remarks)) ||
+      failed(chooseRoles(*before, made.remarks)) ||
       failed(chooseWarps(*before, made.wanted, made.remarks)) ||
       failed(chooseStages(*before, made)) || (!isShared && failed(choosePrograms(*before, made))))
     return failure();

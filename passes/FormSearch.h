@@ -62,6 +62,10 @@ public:
 
 private:
   // Which form stays.
+  /// What is exchanged behind loops over products takes shared memory that their copies could not
+  /// use meanwhile. In parts, one after the other, where that lets more warpgroups in.
+  llvm::LogicalResult chooseExchanges(mlir::ModuleOp before,
+                                      std::vector<mlir::Diagnostic> &remarks);
   /// Warps that only copy take registers from those that compute: fewer programs fit a
   /// multiprocessor, and it is the warpgroups of all of them together that keep its tensor
   /// cores busy. Without them where that leaves more warpgroups, up to as many as are enough.
