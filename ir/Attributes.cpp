@@ -2,7 +2,6 @@
 #include "ir/Attributes.h"
 #include "ir/AttributeRules.h"
 #include "ir/CtaDialect.h"
-#include "ir/ExchangeBytes.h"
 #include "ir/Kernel.h"
 #include "ir/Printing.h"
 

@@ -1,6 +1,5 @@
 //===- FormChoices.cpp - which of two forms of a kernel stays -------------===//
 #include "ir/Attributes.h"
-#include "ir/ExchangeBytes.h"
 #include "passes/FormSearch.h"
 #include "passes/facts/FormFacts.h"
 #include "passes/facts/MoreWarps.h"

@@ -4,7 +4,7 @@
 // layouts have register bits in common.
 //
 //===----------------------------------------------------------------------===//
-#include "ir/ExchangeBytes.h"
+#include "ir/Attributes.h"
 #include "ir/Kernel.h"
 #include "ir/layout/GF2.h"
 #include "ir/layout/MatrixAccess.h"
