@@ -236,20 +236,25 @@ void Reader::visitConvert(cta::ConvertLayoutOp op) {
   e.bytes = double(type.getNumElements()) * bytes;
   const LinearLayout &from = cta::getLayout(op.getSrc().getType());
   const LinearLayout &to = cta::getLayout(type);
-  if (lowering::convertScratchBytes(op) == 0) {
+  int64_t scratch = lowering::convertScratchBytes(op);
+  if (scratch == 0) {
     auto kind = layout::planConversion(from, to).kind;
     if (kind == layout::ConversionKind::NoOp)
       return;
     e.path = kind == layout::ConversionKind::RegistersOnly ? "registers" : "shuffles";
   } else {
     e.path = "shared memory";
-    lowering::ExchangeParts parts = lowering::cutExchange(from, to, bytes, tuningOf(op));
+    Tuning tuning = tuningOf(op);
+    tuning.exchangeMostBytes = scratch; // as the kernel's form asks for
+    lowering::ExchangeParts parts = lowering::cutExchange(from, to, bytes, tuning);
     bool hasCopies = !parts.from.isInjective();
     layout::Exchange plan = layout::planExchange(parts.from, parts.to, bytes,
                                                  {target.has(Feature::Ldmatrix),
                                                   target.has(Feature::Stmatrix) && !hasCopies,
                                                   isMultiplied(op.getResult())});
     unsigned count = 1u << parts.fromBits.size();
+    if (count > 1)
+      e.block = formatted("{} in {} parts", e.block, count);
     const LinearLayout &shared = plan.shared.layout;
     addSide(e, parts.from, shared, bytes, plan.shared.writeVectorLog2, count, plan.write);
     addSide(e, parts.to, shared, bytes, plan.shared.readVectorLog2, count, plan.read);

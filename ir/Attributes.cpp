@@ -50,6 +50,7 @@ static const AttributeRule ofModules[] = {
     {kFpFusionAttr, on<ModuleOp>, is<BoolAttr>, "a bool"},
     {kPtxVersionAttr, on<ModuleOp>, isInteger<32>, "an i32"},
     {kGainsAheadAttr, on<ModuleOp>, isInteger<32>, "an i32"},
+    {kExchangeBytesAttr, on<ModuleOp>, isInteger<32>, "an i32"},
     {kPersistentAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kCheckedLaunchAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kNoWarpgroupDotsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},

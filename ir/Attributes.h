@@ -30,6 +30,9 @@ inline constexpr llvm::StringLiteral kPersistentAttr = "tile.persistent";
 inline constexpr llvm::StringLiteral kCheckedLaunchAttr = "tile.checked_launch";
 /// Unit: products by the instructions of warps alone.
 inline constexpr llvm::StringLiteral kNoWarpgroupDotsAttr = "tile.no_warpgroup_dots";
+/// i32: bytes of an exchange at a time, at most, outside of loops that multiply; absent: as many as
+/// anywhere.
+inline constexpr llvm::StringLiteral kExchangeBytesAttr = "tile.exchange_bytes";
 /// Unit: no copies by TMA.
 inline constexpr llvm::StringLiteral kNoTensorMapsAttr = "tile.no_tensor_maps";
 /// Bool: contract a * b + c into one rounding (default true).

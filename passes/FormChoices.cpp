@@ -6,12 +6,16 @@
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
+#include "passes/layouts/ProductCycles.h"
 #include "passes/memory/Scratch.h"
 #include "target/Tuning.h"
+#include "llvm/Support/DebugLog.h"
 #include <utility>
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-fit-shared-memory"
 
 LogicalResult FormSearch::chooseStages(ModuleOp before, Made &made) {
   KernelAttr form = kernelOf(before);
@@ -62,6 +66,35 @@ static int64_t bytesOfSlots(ModuleOp module) {
   return bytes;
 }
 
+LogicalResult FormSearch::chooseExchanges(ModuleOp before, std::vector<Diagnostic> &remarks) {
+  constexpr int64_t kFewestBytes = 4096;
+  int64_t now = warpgroupsNow(module), largest = 0;
+  module.walk(
+      [&](cta::ConvertLayoutOp op) { largest = std::max(largest, lowering::scratchBytes(op)); });
+  if (hasFewPrograms(module) || !isFree(kernelOf(before).getRoles()) ||
+      kernelOf(before).getCtas() > 1 || !multipliesInLoops(module) ||
+      now >= tuningOf(module).enoughWarpgroups)
+    return success();
+  OwningOpRef<ModuleOp> whole = module.clone();
+  std::vector<Diagnostic> said;
+  for (int64_t bytes = largest / 2; bytes >= kFewestBytes; bytes /= 2) {
+    int64_t spared = (largest - bytes) * cta::groupsOf(*whole);
+    if (warpgroupsWith(*whole, cta::madeOf(*whole).sharedBytes - spared) <= now)
+      continue;
+    before->setAttr(kExchangeBytesAttr, Builder(module.getContext()).getI32IntegerAttr(bytes));
+    restore(before);
+    if (failed(attempt(said)))
+      return failure();
+    if (fits() && warpgroupsNow(module) > now) {
+      remarks = std::move(said);
+      return success();
+    }
+  }
+  before->removeAttr(kExchangeBytesAttr);
+  restore(*whole);
+  return success();
+}
+
 LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &remarks) {
   bool hasRoles =
       module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
@@ -103,6 +136,12 @@ LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &
   return attempt(remarks);
 }
 
+double FormSearch::partOfUse(const ProductCycles &few) {
+  ProductCycles now = cyclesOfProducts(module);
+  LDBG() << "products by warps take " << few.byWarps << " cycles, then " << now.byWarps;
+  return now.partOfUse(few);
+}
+
 LogicalResult FormSearch::chooseWarps(ModuleOp before, KernelAttr asked,
                                       std::vector<Diagnostic> &remarks) {
   bool isTall = true, hasProducts = false;
@@ -126,7 +165,9 @@ LogicalResult FormSearch::chooseWarps(ModuleOp before, KernelAttr asked,
     return success();
   if (mayLeaveEarly(module) && !hasScores(module) && !isTight)
     return success();
+  ProductCycles products = cyclesOfProducts(module);
   KernelAttr form = kernelOf(before);
+  Attribute exchanges = before->removeAttr(kExchangeBytesAttr); // it was for four
   before->setAttr(tile::kKernelAttr,
                   KernelAttr::get(asked.getContext(), 2 * asked.getWarps(), asked.getStages(),
                                   asked.getCtas(), asked.getRoles()));
@@ -137,12 +178,15 @@ LogicalResult FormSearch::chooseWarps(ModuleOp before, KernelAttr asked,
     return failure();
   bool isBetter = isTight || (overlaps(module) && !overlapsNow && !isLong);
   int64_t became = fits() ? warpgroupsNow(module) : 0;
-  bool areMore = isLong ? 3 * became > 4 * now : became > now;
+  double useful = double(became) * partOfUse(products);
+  bool areMore = isLong ? 3 * useful > double(4 * now) : useful > double(now);
   if (became > 0 && (areMore || (isBetter && became == now))) {
     if (became > now)
       relyOn(now / 2 + 1);
     return success();
   }
+  if (exchanges)
+    before->setAttr(kExchangeBytesAttr, exchanges);
   before->setAttr(tile::kKernelAttr, form);
   restore(before);
   return attempt(remarks);

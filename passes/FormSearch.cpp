@@ -5,6 +5,7 @@
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
+#include "passes/layouts/ProductCycles.h"
 #include "target/Tuning.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
@@ -82,7 +83,8 @@ LogicalResult FormSearch::make(OwningOpRef<ModuleOp> &before, Made &made) {
     return failure();
   if (cta::blockProgramsOf(module).count > 1)
     return success();
-  if (failed(chooseRoles(*before, made.remarks)) ||
+  if (failed(chooseExchanges(*before, made.remarks)) ||
+      failed(chooseRoles(*before, made.remarks)) ||
       failed(chooseWarps(*before, made.wanted, made.remarks)) ||
       failed(chooseStages(*before, made)) || (!isShared && failed(choosePrograms(*before, made))))
     return failure();
@@ -162,7 +164,10 @@ LogicalResult FormSearch::spread(ModuleOp asked, OwningOpRef<ModuleOp> &before, 
     if (held <= kMaxRegisters || held * (warps / 2) > kMaxRegisters * 2 * kWarpsOfWarpgroup)
       break; // none is short, or all that there may be would be
     OwningOpRef<ModuleOp> few = module.clone();
-    int64_t now = resident();
+    // What is in memory is written and read again, at least once.
+    int64_t spilled = held - kMaxRegisters, now = resident();
+    ProductCycles products = cyclesOfProducts(module);
+    products.byWarps += 2.0 * double(spilled) * (warps / 2) * tuningOf(module).unknownTurns;
     asked->setAttr(tile::kKernelAttr,
                    KernelAttr::get(module.getContext(), warps, kernelOf(asked).getStages(),
                                    kernelOf(asked).getCtas(), kernelOf(asked).getRoles()));
@@ -172,10 +177,10 @@ LogicalResult FormSearch::spread(ModuleOp asked, OwningOpRef<ModuleOp> &before, 
     Made more;
     if (failed(make(before, more)))
       return failure();
-    int64_t copies = 2 * blocks() - held, spilled = held - kMaxRegisters;
+    int64_t copies = 2 * blocks() - held;
     LDBG() << now << " warps at once become " << resident() << ", " << copies
            << " registers copies";
-    if (!fits() || copies > spilled || resident() < now) {
+    if (!fits() || copies > spilled || double(resident()) * partOfUse(products) < double(now)) {
       restore(*few);
       break;
     }

@@ -20,6 +20,8 @@
 
 namespace tile {
 
+struct ProductCycles;
+
 inline constexpr int32_t kWarpsOfWarpgroup = int32_t(kWarpgroupThreads / kLanes);
 
 /// What was asked for, but that all warps share every block.
@@ -60,6 +62,10 @@ public:
 
 private:
   // Which form stays.
+  /// What is exchanged behind loops over products takes shared memory that their copies could not
+  /// use meanwhile. In parts, one after the other, where that lets more warpgroups in.
+  llvm::LogicalResult chooseExchanges(mlir::ModuleOp before,
+                                      std::vector<mlir::Diagnostic> &remarks);
   /// Warps that only copy take registers from those that compute: fewer programs fit a
   /// multiprocessor, and it is the warpgroups of all of them together that keep its tensor
   /// cores busy. Without them where that leaves more warpgroups, up to as many as are enough.
@@ -102,6 +108,9 @@ private:
   /// Warpgroups of all programs from which on more do not help: one for each tensor core, and
   /// more where arithmetic stands between products that are over long before it.
   int64_t warpgroupsWanted();
+  /// Twice as many warps as products of warps took `few` cycles by may do some of it twice, or
+  /// share an inner dimension and add up what each has: what part of them does the rest.
+  double partOfUse(const ProductCycles &few);
   bool fits() const;
   /// Runs the steps; what they remark replaces what is in `remarks`, errors go on.
   llvm::LogicalResult attempt(std::vector<mlir::Diagnostic> &remarks);

@@ -33,8 +33,10 @@ def FitSharedMemoryPass : TilePass<"tile-fit-shared-memory", "::mlir::ModuleOp">
       stages (`tile.gains_ahead`).
       Programs of one warpgroup that may leave before a loop that only adds up products stay so
       small, and none of their warps only copy. Where warps multiply for themselves, twice as
-      many share blocks of which they would hold more than there are registers, up to eight. Remarks
-      are those of the form that is kept.
+      many share blocks of which they would hold more than there are registers, up to eight; what of
+      few results they would do twice, or add up, takes from what twice the warps are worth. What is
+      exchanged outside of loops that multiply goes in parts (`tile.exchange_bytes`) where more
+      warpgroups compute at once then. Remarks are those of the form that is kept.
     - **Never**: looks at how the steps work, nor keeps anything of a form that did not fit.
   }];
   let options = [

@@ -41,21 +41,28 @@ static bool onlyMultiplies(ModuleOp module) {
               .wasInterrupted();
 }
 
-int64_t tile::warpgroupsWithRoles(ModuleOp module) {
+static int64_t warpgroupsWithRoles(ModuleOp module, int64_t sharedBytes) {
   unsigned threads = cta::threadsOf(module), warpgroups = threads / kWarpgroupThreads;
   if (warpgroups > 1) // registers are dealt out to one program
     return warpgroups;
   unsigned copiers = onlyMultiplies(module) ? cta::producerThreads(threads) : kWarpgroupThreads;
-  return programsAtOnce(module, heldBlocks(module), cta::madeOf(module).sharedBytes,
-                        threads + copiers) *
+  return programsAtOnce(module, heldBlocks(module), sharedBytes, threads + copiers) *
          int64_t(warpgroups);
 }
 
-int64_t tile::warpgroupsNow(ModuleOp module) {
+int64_t tile::warpgroupsWithRoles(ModuleOp module) {
+  return ::warpgroupsWithRoles(module, cta::madeOf(module).sharedBytes);
+}
+
+int64_t tile::warpgroupsWith(ModuleOp module, int64_t sharedBytes) {
   bool hasRoles =
       module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  return hasRoles ? warpgroupsWithRoles(module)
-                  : warpgroupsAtOnce(module, heldBlocks(module), cta::madeOf(module).sharedBytes);
+  return hasRoles ? ::warpgroupsWithRoles(module, sharedBytes)
+                  : warpgroupsAtOnce(module, heldBlocks(module), sharedBytes);
+}
+
+int64_t tile::warpgroupsNow(ModuleOp module) {
+  return warpgroupsWith(module, cta::madeOf(module).sharedBytes);
 }
 
 bool tile::overlaps(ModuleOp module) {

@@ -28,6 +28,8 @@ int64_t heldBlocks(mlir::ModuleOp module);
 int64_t warpgroupsWithRoles(mlir::ModuleOp module);
 /// And in the form that there is.
 int64_t warpgroupsNow(mlir::ModuleOp module);
+/// And if its programs took so much shared memory.
+int64_t warpgroupsWith(mlir::ModuleOp module, int64_t sharedBytes);
 /// Whether something is done while products run.
 bool overlaps(mlir::ModuleOp module);
 /// Whether results of products are added up under the next products, and would have no room where

@@ -13,7 +13,7 @@
 #include "passes/facts/Refusals.h"
 #include "passes/facts/Registers.h"
 #include "passes/layouts/DotLayouts.h"
-#include "passes/memory/Costs.h"
+#include "passes/layouts/ProductCycles.h"
 #include "target/Tuning.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
@@ -30,8 +30,6 @@ using layout::LinearLayout;
 
 #define DEBUG_TYPE "tile-share-inner"
 ALWAYS_ENABLED_STATISTIC(productsShared, "products whose inner dimension warps share");
-
-static constexpr unsigned kWordBytes = 4;
 
 //===----------------------------------------------------------------------===//
 // Which products
@@ -122,7 +120,7 @@ private:
   void addOperand(DotOp dot, Value operand, const LinearLayout &layout, Work &work) const;
   int64_t registersOfOthers() const;
   int64_t excessOf(const Work &work) const;
-  double cyclesOfSum(unsigned parts) const;
+  double cyclesOfSums(unsigned parts) const;
 
   const Sums &sums;
   unsigned warps;
@@ -142,8 +140,7 @@ static bool isHeld(DotOp dot, Value operand) {
 /// Words that a thread has of the operand in registers, or reads: each of the latter is a wavefront
 /// of its warp.
 void Model::addOperand(DotOp dot, Value operand, const LinearLayout &layout, Work &work) const {
-  int64_t bytes = getElementBytes(getElementTypeOrSelf(operand.getType()));
-  int64_t words = llvm::divideCeilSigned(layout.inSize(Dim::reg()) * bytes, kWordBytes);
+  int64_t words = wordsOfOperand(operand, layout.inSize(Dim::reg()));
   if (isHeld(dot, operand))
     work.held += words;
   else
@@ -158,13 +155,9 @@ std::optional<Model::Work> Model::workOf(unsigned parts) const {
         parts > 1 ? layoutsOfParts(dot, parts, warps) : std::optional(chooseDotLayouts(dot, warps));
     if (!layouts)
       return std::nullopt;
-    MatrixInstruction instruction = *chooseInstruction(dot, target);
-    int64_t tile = fragment(instruction, kDotAcc).inSize(Dim::reg());
     int64_t depth = dot.getA().getType().getShape().back() / parts;
     results = layouts->acc.inSize(Dim::reg());
-    work.cycles += double(llvm::divideCeilSigned(results, tile)) *
-                   double(llvm::divideCeilSigned(depth, instruction.k)) *
-                   cyclesOfInstruction(dot, target);
+    work.cycles += cyclesOfInstructions(dot, results, depth);
     addOperand(dot, dot.getA(), layouts->a, work);
     addOperand(dot, dot.getB(), layouts->b, work);
     for (auto [in, free] : layouts->acc.freeVariableMasks())
@@ -192,14 +185,9 @@ int64_t Model::excessOf(const Work &work) const {
   return std::max<int64_t>(work.held - most, 0);
 }
 
-/// To add up what warps have, `parts` of each number: they are written, and each thread reads
-/// those of the numbers it gets; what they become is then given to all.
-double Model::cyclesOfSum(unsigned parts) const {
-  double own = double(layoutsOfParts(sums.last(), parts, warps)->acc.inSize(Dim::reg()));
-  double share = std::max(double(sums.type().getNumElements()) / (32 * warps), 1.0);
-  double words = own + share * parts + share + own;
-  lowering::Cost cost{words, words, 2 * tuning.exchangeCycles};
-  return cost.total(warps) / sums.turns(tuning);
+double Model::cyclesOfSums(unsigned parts) const {
+  int64_t own = layoutsOfParts(sums.last(), parts, warps)->acc.inSize(Dim::reg());
+  return cyclesOfSum(module, own, sums.type().getNumElements(), parts, warps) / sums.turns(tuning);
 }
 
 std::optional<double> Model::cyclesOf(unsigned parts) const {
@@ -207,7 +195,7 @@ std::optional<double> Model::cyclesOf(unsigned parts) const {
   if (!work)
     return std::nullopt;
   double cycles = warps * (work->cycles + double(excessOf(*work)));
-  return parts > 1 ? cycles + cyclesOfSum(parts) : cycles;
+  return parts > 1 ? cycles + cyclesOfSums(parts) : cycles;
 }
 
 bool Model::isWasteful() const {

@@ -8,6 +8,7 @@
 #define TILE_PASSES_LOWERING_CONVERSIONS_H
 
 #include "passes/lowering/core/Core.h"
+#include "target/Tuning.h"
 
 namespace tile::lowering {
 
@@ -15,6 +16,9 @@ mlir::LogicalResult lowerConvert(Core &core, cta::ConvertLayoutOp op);
 
 /// Through shared memory (Exchange.cpp).
 mlir::LogicalResult exchange(Core &core, cta::ConvertLayoutOp op);
+
+/// Of the chip, with as many bytes at a time as the kernel's form asks for.
+Tuning tuningOfExchange(cta::ConvertLayoutOp op);
 
 } // namespace tile::lowering
 

@@ -104,7 +104,7 @@ int64_t lowering::convertScratchBytes(cta::ConvertLayoutOp op) {
     return 0;
   unsigned bytes = std::max(getElementBytes(getElementType(op.getType())), 1u);
   ExchangeParts parts = cutExchange(cta::getLayout(op.getSrc().getType()),
-                                    cta::getLayout(op.getType()), bytes, tuningOf(op));
+                                    cta::getLayout(op.getType()), bytes, tuningOfExchange(op));
   return llvm::alignTo(parts.bytes, 16);
 }
 

@@ -4,9 +4,11 @@
 // layouts have register bits in common.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Attributes.h"
 #include "ir/Kernel.h"
 #include "ir/layout/GF2.h"
 #include "ir/layout/MatrixAccess.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/lowering/Conversions.h"
 #include "passes/lowering/core/SharedAccess.h"
@@ -73,6 +75,17 @@ ExchangeParts lowering::cutExchange(const LinearLayout &from, const LinearLayout
   return parts;
 }
 
+Tuning lowering::tuningOfExchange(cta::ConvertLayoutOp op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  Tuning tuning = tuningOf(module);
+  auto loop = op->getParentOfType<scf::ForOp>();
+  bool multiplies =
+      loop && llvm::any_of(*loop.getBody(), llvm::IsaPred<DotOp, cta::WarpgroupDotOp>);
+  if (auto asked = module->getAttrOfType<IntegerAttr>(kExchangeBytesAttr); asked && !multiplies)
+    tuning.exchangeMostBytes = asked.getInt();
+  return tuning;
+}
+
 /// Register `reg` of part `part`, counted in the whole block: the removed bits
 /// are put back, the last removed one first.
 static unsigned wholeRegister(unsigned reg, unsigned part, ArrayRef<int> bits) {
@@ -98,7 +111,7 @@ LogicalResult lowering::exchange(Core &core, cta::ConvertLayoutOp op) {
   Type memory = src.front().getType();
   unsigned bytes = bitWidth(memory) / 8;
   ExchangeParts parts = cutExchange(cta::getLayout(op.getSrc().getType()),
-                                    cta::getLayout(op.getType()), bytes, tuningOf(op));
+                                    cta::getLayout(op.getType()), bytes, tuningOfExchange(op));
   bool isCopied = static_cast<bool>(core.writerPredicate(parts.from, 0));
   Exchange plan = planExchange(parts.from, parts.to, bytes,
                                {/*load=*/core.in.target().has(Feature::Ldmatrix),

@@ -7,9 +7,12 @@
 //       acc = dot(x, w, acc)                             acc = dot(x, load(weights + chunk) * d,
 //       acc)
 //
+// In front of a loop that may not turn at all nothing is loaded unless it does.
+//
 //===----------------------------------------------------------------------===//
 #include "passes/tile/HoistLoads.h"
 #include "ir/Kernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "passes/facts/Intervals.h"
@@ -37,10 +40,24 @@ static bool multiplies(scf::ForOp loop) {
   return loop.walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
+/// Has `load`, in front of `loop`, load nothing where the loop does not turn.
+static void loadIfTurns(LoadOp load, scf::ForOp loop) {
+  OpBuilder b(load);
+  Location loc = load.getLoc();
+  auto less = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
+  Value mask = arith::CmpIOp::create(b, loc, less, loop.getLowerBound(), loop.getUpperBound());
+  if (auto block = dyn_cast<RankedTensorType>(load.getType()))
+    mask = SplatOp::create(b, loc, block.clone(b.getI1Type()), mask);
+  if (load.getMask())
+    mask = arith::AndIOp::create(b, loc, load.getMask(), mask);
+  load.getMaskMutable().assign(mask);
+}
+
 unsigned tile::hoistLoads(scf::ForOp loop) {
   std::optional<DenseSet<Value>> written = writtenIn(loop);
-  if (!written || !turns(loop) || !multiplies(loop))
+  if (!written || !multiplies(loop))
     return 0;
+  bool alwaysTurns = turns(loop);
   int64_t left = tuningOf(loop).hoistedMostRegisters;
   unsigned hoisted = 0;
   auto mayMove = [&](Operation *op, Region *) {
@@ -50,11 +67,13 @@ unsigned tile::hoistLoads(scf::ForOp loop) {
                 : isMemoryEffectFree(op) && isSpeculatable(op);
   };
   auto move = [&](Operation *op, Region *) {
+    loop.moveOutOfLoop(op);
     if (auto load = dyn_cast<LoadOp>(op)) {
       left -= registersToKeep(load);
       ++hoisted;
+      if (!alwaysTurns)
+        loadIfTurns(load, loop);
     }
-    loop.moveOutOfLoop(op);
   };
   moveLoopInvariantCode(
       &loop.getRegion(), [&](Value v, Region *) { return loop.isDefinedOutsideOfLoop(v); }, mayMove,

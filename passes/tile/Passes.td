@@ -216,9 +216,10 @@ def KeepRowsPass : TilePass<"tile-keep-rows", "::mlir::ModuleOp"> {
       mask as an earlier one of its block is that one, if nothing was written to what it reads
       since, and a thread has registers for it. Loops with a constant number of turns are
       unrolled where a later one loads what an earlier one has. In kernels with products, what each
-      turn of a loop that multiplies and turns at least once would load again stands in front of
-      it, with what is computed from it alone, where the loop writes nothing to what it reads and
-      few registers keep it: scales of scales, say, of weights of few bits.
+      turn of a loop that multiplies would load again stands in front of it, with what is computed
+      from it alone, where the loop writes nothing to what it reads and few registers keep it:
+      scales of scales, say, of weights of few bits, or a bias. If the loop may not turn at all, it
+      is loaded under a mask that says whether it does.
     - **Never**: shares loads that are volatile or name a cache; keeps more than leaves room for
       the programs that `keepPrograms` of the target's numbers counts; loads what only some turns
       would.
