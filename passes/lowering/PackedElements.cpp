@@ -8,6 +8,7 @@
 // floats whose bits are looked at are narrowed to 16 bits two at a time.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/lowering/PackedElements.h"
 #include "ir/Algebra.h"
 #include "ir/Attributes.h"
 #include "mlir/IR/Matchers.h"
@@ -65,7 +66,7 @@ static std::optional<unsigned> shiftOf(Operation *op) {
 /// Arithmetic that is one instruction for two elements.
 static bool isPackedReal(Operation *op, const Target &target) {
   Type type = getElementType(op->getResult(0).getType());
-  return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op) &&
+  return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp>(op) &&
          (type.isF16() || (type.isBF16() && target.has(Feature::Bf16Arithmetic)));
 }
 
@@ -154,6 +155,39 @@ struct PackedOperands {
 };
 } // namespace
 
+unsigned lowering::elementsOfWord(ArrayRef<Value> elements) {
+  Type type = elements.front().getType();
+  unsigned bits = type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : kWordBits;
+  unsigned perWord = bits == 8 || bits == 16 ? kWordBits / bits : 1;
+  while (elements.size() % perWord)
+    perWord /= 2;
+  return perWord;
+}
+
+Value lowering::inWord(Instructions &in, ArrayRef<Value> elements) {
+  OpBuilder &b = in.builder();
+  Location loc = in.getLoc();
+  Type element = elements.front().getType();
+  Value word = wordOf(elements);
+  if (!word) {
+    word = LLVM::PoisonOp::create(b, loc, VectorType::get({int64_t(elements.size())}, element));
+    for (auto [e, v] : llvm::enumerate(elements))
+      word = LLVM::InsertElementOp::create(b, loc, word, v, in.i32(int32_t(e)));
+  }
+  unsigned bits = unsigned(elements.size()) * element.getIntOrFloatBitWidth();
+  return LLVM::BitcastOp::create(b, loc, b.getIntegerType(bits), word);
+}
+
+Registers lowering::ofWord(Instructions &in, Value word, Type element, unsigned count) {
+  OpBuilder &b = in.builder();
+  Value vector =
+      LLVM::BitcastOp::create(b, in.getLoc(), VectorType::get({int64_t(count)}, element), word);
+  Registers elements;
+  for (unsigned e = 0; e < count; ++e)
+    elements.push_back(LLVM::ExtractElementOp::create(b, in.getLoc(), vector, in.i32(int32_t(e))));
+  return elements;
+}
+
 /// Nothing if some operand's elements do not lie in whole registers.
 static std::optional<PackedOperands>
 packedOperands(llvm::function_ref<const Registers &(Value)> lookup, ValueRange inputs,
@@ -207,7 +241,8 @@ std::optional<Registers> Elementwise::lowerPacked(Operation *op) {
     return std::nullopt;
   unsigned perWord = kWordBits / bits;
   ValueRange inputs = op->getOperands();
-  inputs = select ? inputs.drop_front() : inputs.take_front(shift || isCast ? 1 : 2);
+  inputs = select ? inputs.drop_front()
+                  : inputs.take_front(shift || isCast || isa<arith::NegFOp>(op) ? 1 : 2);
   auto lookup = [&](Value v) -> const Registers & { return core.get(v); };
   std::optional<PackedOperands> operands =
       packedOperands(lookup, inputs, bits, core.module->hasAttr(kAlgebraicAttr));

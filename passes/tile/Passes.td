@@ -409,9 +409,19 @@ def PartnersPass : TilePass<"tile-partners", "::mlir::ModuleOp"> {
     ```
 
     Sums of floats keep the zero, or NaN, that the element which is left out gives.
+
+    Partners of partners, as reversed dimensions are, become a partner for each bit of an element's place
+    that is turned over in the end. Two dimensions reversed, one within the other, leave one:
+
+    ```
+      %h = partner of %x : [8, 2, 1]
+      %q = partner of %h : [4, 2, 2]         =>     %s = partner of %x : [1, 2, 8]
+      ...
+    ```
   }];
   let counts = [Count<"sumsOfPairs", "sums over pairs that partners say">,
-                Count<"pairsExchanged", "differences of pairs that are the partner's element">];
+                Count<"pairsExchanged", "differences of pairs that are the partner's element">,
+                Count<"partnersJoined", "partners of partners that another one says, or none">];
 }
 
 def TruthsPass : TilePass<"tile-truths", "::mlir::ModuleOp"> {

@@ -99,6 +99,21 @@ func.func @signed(%base: !tile.ptr<i16> {tile.divisibility = 16 : i32}) {
   return
 }
 
+// The signs of two floats are changed at once.
+// CHECK-LABEL: llvm.func @negated
+// CHECK: llvm.fneg %{{.*}} : vector<2xbf16>
+// CHECK-NOT: llvm.fneg
+// CHECK: llvm.return
+func.func @negated(%base: !tile.ptr<bf16> {tile.divisibility = 16 : i32}) {
+  %r = tile.make_range 0 to 64 : tensor<64xi32, #two>
+  %b = tile.splat %base : !tile.ptr<bf16> -> tensor<64x!tile.ptr<bf16>, #two>
+  %p = tile.addptr %b, %r : tensor<64x!tile.ptr<bf16>, #two>, tensor<64xi32, #two>
+  %x = tile.load %p {vector = 2 : i32} : tensor<64x!tile.ptr<bf16>, #two>
+  %y = arith.negf %x : tensor<64xbf16, #two>
+  tile.store %p, %y {vector = 2 : i32} : tensor<64x!tile.ptr<bf16>, #two>
+  return
+}
+
 // One element a thread stays one.
 // CHECK-LABEL: llvm.func @single
 // CHECK: llvm.and %{{.*}} : i16
