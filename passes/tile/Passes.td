@@ -385,8 +385,17 @@ def ExtremaPass : TilePass<"tile-extrema", "::mlir::ModuleOp"> {
       %c = arith.ori %m, %n           =>     %x = arith.maximumf %a, %b
       %x = arith.select %c, %a, %b
     ```
+
+    Numbers that are limited to the range of an 8-bit float and converted to it are limited by the
+    conversion; that NaN becomes a number, by the inner limit:
+
+    ```
+      %y = tile.clamp %x, %low, 448           =>     %y = arith.maxnumf %x, %low
+      %z = tile.fp_cast %y rtne                      %z = tile.fp_cast %y rtne
+    ```
   }];
-  let counts = [Count<"extremaFound", "choices that are one instruction">];
+  let counts = [Count<"extremaFound", "choices that are one instruction">,
+                Count<"limitsDropped", "limits that conversions have themselves">];
 }
 
 def PartnersPass : TilePass<"tile-partners", "::mlir::ModuleOp"> {
