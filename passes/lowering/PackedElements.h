@@ -6,6 +6,14 @@
 
 namespace tile::lowering {
 
+inline constexpr unsigned kWordBits = 32;
+
+/// Bits of an element of `v`; 0 of what is no number.
+unsigned elementBits(mlir::Value v);
+
+/// The registers that a block lies in; none if its elements came one by one.
+llvm::SmallVector<mlir::Value> wordsOf(llvm::ArrayRef<mlir::Value> elements, unsigned perWord);
+
 /// How many of `elements`, of one type, share a register: as many of 8 or 16 bits as fit and as
 /// divide their number; one of all others.
 unsigned elementsOfWord(llvm::ArrayRef<mlir::Value> elements);
