@@ -15,8 +15,8 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
 
-/// Whether `v`, widened, goes to extrema, or to one operation that is narrowed again: LLVM takes
-/// those of the narrow numbers, two at a time.
+/// Whether `v`, widened, goes to extrema, is compared with what was narrow, or goes to one
+/// operation that is narrowed again: LLVM takes those of the narrow numbers, two at a time.
 static bool isForNarrow(Value v) {
   auto isExtremum = [](Operation *op) {
     return isa_and_nonnull<arith::MaxNumFOp, arith::MinNumFOp, arith::MaximumFOp,
@@ -31,6 +31,8 @@ static bool isForNarrow(Value v) {
   return llvm::any_of(v.getUsers(), [&](Operation *user) {
     if (isa<math::AbsFOp, arith::NegFOp, ReshapeOp>(user))
       return isForNarrow(user->getResult(0));
+    if (isa<arith::CmpFOp>(user))
+      return llvm::all_of(user->getOperands(), isNarrow);
     if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp>(user))
       return llvm::all_of(user->getOperands(), isNarrow) &&
              llvm::any_of(user->getUsers(), llvm::IsaPred<arith::TruncFOp>);
