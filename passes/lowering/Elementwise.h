@@ -25,6 +25,8 @@ private:
   /// not allow that (PackedElements.cpp).
   std::optional<Registers> lowerPacked(mlir::Operation *op);
   std::optional<Registers> castPairs(FpCastOp op);
+  /// bf16 that share registers as f32.
+  std::optional<Registers> widenHalves(mlir::arith::ExtFOp op);
   std::optional<Registers> widenPairs(llvm::ArrayRef<mlir::Value> elements, bool isE4M3,
                                       mlir::Type to);
   Registers narrowPairs(llvm::ArrayRef<mlir::Value> elements, bool isE4M3);

@@ -4,10 +4,11 @@
 // instruction or a store. What is done to their bits, a choice that is the same for
 // all of them, and arithmetic of 16-bit floats and integers, is done to the whole register,
 // and nothing is unpacked: taking 4-bit weights apart costs a quarter of the
-// instructions. Instructions that convert from and to 8-bit floats take two elements, and
-// floats whose bits are looked at are narrowed to 16 bits two at a time.
+// instructions. Floats whose bits are looked at are narrowed to 16 bits two at a time; other
+// conversions of floats are in PackedFloats.cpp.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/lowering/PackedElements.h"
 #include "ir/Algebra.h"
 #include "ir/Attributes.h"
 #include "mlir/IR/Matchers.h"
@@ -16,8 +17,6 @@
 using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
-
-static constexpr unsigned kWordBits = 32;
 
 /// The register (a vector) that `elements` lie in, side by side and in this order;
 /// null if they do not.
@@ -35,8 +34,7 @@ static Value wordOf(ArrayRef<Value> elements) {
   return isWhole ? word : Value();
 }
 
-/// The registers that a block lies in; none if its elements came one by one.
-static SmallVector<Value> wordsOf(ArrayRef<Value> elements, unsigned perWord) {
+SmallVector<Value> lowering::wordsOf(ArrayRef<Value> elements, unsigned perWord) {
   SmallVector<Value> words;
   if (elements.size() % perWord == 0)
     for (size_t r = 0; r < elements.size(); r += perWord)
@@ -47,7 +45,7 @@ static SmallVector<Value> wordsOf(ArrayRef<Value> elements, unsigned perWord) {
   return words;
 }
 
-static unsigned elementBits(Value v) {
+unsigned lowering::elementBits(Value v) {
   Type type = getElementType(v.getType());
   return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
 }
@@ -65,7 +63,7 @@ static std::optional<unsigned> shiftOf(Operation *op) {
 /// Arithmetic that is one instruction for two elements.
 static bool isPackedReal(Operation *op, const Target &target) {
   Type type = getElementType(op->getResult(0).getType());
-  return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op) &&
+  return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp>(op) &&
          (type.isF16() || (type.isBF16() && target.has(Feature::Bf16Arithmetic)));
 }
 
@@ -154,6 +152,39 @@ struct PackedOperands {
 };
 } // namespace
 
+unsigned lowering::elementsOfWord(ArrayRef<Value> elements) {
+  Type type = elements.front().getType();
+  unsigned bits = type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : kWordBits;
+  unsigned perWord = bits == 8 || bits == 16 ? kWordBits / bits : 1;
+  while (elements.size() % perWord)
+    perWord /= 2;
+  return perWord;
+}
+
+Value lowering::inWord(Instructions &in, ArrayRef<Value> elements) {
+  OpBuilder &b = in.builder();
+  Location loc = in.getLoc();
+  Type element = elements.front().getType();
+  Value word = wordOf(elements);
+  if (!word) {
+    word = LLVM::PoisonOp::create(b, loc, VectorType::get({int64_t(elements.size())}, element));
+    for (auto [e, v] : llvm::enumerate(elements))
+      word = LLVM::InsertElementOp::create(b, loc, word, v, in.i32(int32_t(e)));
+  }
+  unsigned bits = unsigned(elements.size()) * element.getIntOrFloatBitWidth();
+  return LLVM::BitcastOp::create(b, loc, b.getIntegerType(bits), word);
+}
+
+Registers lowering::ofWord(Instructions &in, Value word, Type element, unsigned count) {
+  OpBuilder &b = in.builder();
+  Value vector =
+      LLVM::BitcastOp::create(b, in.getLoc(), VectorType::get({int64_t(count)}, element), word);
+  Registers elements;
+  for (unsigned e = 0; e < count; ++e)
+    elements.push_back(LLVM::ExtractElementOp::create(b, in.getLoc(), vector, in.i32(int32_t(e))));
+  return elements;
+}
+
 /// Nothing if some operand's elements do not lie in whole registers.
 static std::optional<PackedOperands>
 packedOperands(llvm::function_ref<const Registers &(Value)> lookup, ValueRange inputs,
@@ -193,6 +224,8 @@ std::optional<Registers> Elementwise::lowerPacked(Operation *op) {
     return castPairs(cast);
   if (auto narrow = dyn_cast<arith::TruncFOp>(op); narrow && !core.module->hasAttr(kAlgebraicAttr))
     return narrowToBits(in, narrow, core.get(narrow.getIn()));
+  if (auto widen = dyn_cast<arith::ExtFOp>(op))
+    return widenHalves(widen);
   if (auto narrow = dyn_cast<arith::TruncIOp>(op);
       narrow && bits == 8 && elementBits(narrow.getIn()) == 16)
     return lowerBytes(in, wordsOf(core.get(narrow.getIn()), 2));
@@ -207,7 +240,8 @@ std::optional<Registers> Elementwise::lowerPacked(Operation *op) {
     return std::nullopt;
   unsigned perWord = kWordBits / bits;
   ValueRange inputs = op->getOperands();
-  inputs = select ? inputs.drop_front() : inputs.take_front(shift || isCast ? 1 : 2);
+  inputs = select ? inputs.drop_front()
+                  : inputs.take_front(shift || isCast || isa<arith::NegFOp>(op) ? 1 : 2);
   auto lookup = [&](Value v) -> const Registers & { return core.get(v); };
   std::optional<PackedOperands> operands =
       packedOperands(lookup, inputs, bits, core.module->hasAttr(kAlgebraicAttr));
@@ -246,99 +280,4 @@ std::optional<Registers> Elementwise::lowerPacked(Operation *op) {
       regs.push_back(LLVM::ExtractElementOp::create(b, loc, v, in.i32(int32_t(e))));
   }
   return regs;
-}
-
-/// The register (a vector) that a byte lies in, and where; null if it came alone.
-static std::pair<Value, unsigned> byteOf(Value element) {
-  auto extract = element.getDefiningOp<LLVM::ExtractElementOp>();
-  APInt position;
-  if (!extract || !matchPattern(extract.getPosition(), m_ConstantInt(&position)) ||
-      extract.getVector().getType().getNumElements() != kWordBits / 8)
-    return {};
-  return {extract.getVector(), position.getZExtValue()};
-}
-
-/// The two bytes that were read at once, if they are `first` and `second`.
-static Value wholePair(Value first, Value second) {
-  auto low = first.getDefiningOp<LLVM::ExtractElementOp>();
-  auto high = second.getDefiningOp<LLVM::ExtractElementOp>();
-  bool areOfPair = low && high && low.getVector() == high.getVector() &&
-                   cast<VectorType>(low.getVector().getType()).getNumElements() == 2 &&
-                   matchPattern(low.getPosition(), m_Zero()) &&
-                   matchPattern(high.getPosition(), m_One());
-  return areOfPair ? low.getVector() : Value();
-}
-
-/// Two bytes that lie in registers as an i16, the first below; null if they came alone.
-static Value halfOf(Instructions &in, Value first, Value second) {
-  OpBuilder &b = in.builder();
-  Location loc = in.getLoc();
-  if (Value pair = wholePair(first, second))
-    return LLVM::BitcastOp::create(b, loc, b.getI16Type(), pair);
-  auto [low, lowAt] = byteOf(first);
-  auto [high, highAt] = byteOf(second);
-  if (!low || !high)
-    return {};
-  if (low == high && lowAt % 2 == 0 && highAt == lowAt + 1) {
-    Value halves = LLVM::BitcastOp::create(b, loc, VectorType::get({2}, b.getI16Type()), low);
-    return LLVM::ExtractElementOp::create(b, loc, halves, in.i32(int32_t(lowAt / 2)));
-  }
-  Value lowWord = LLVM::BitcastOp::create(b, loc, b.getI32Type(), low);
-  Value highWord = LLVM::BitcastOp::create(b, loc, b.getI32Type(), high);
-  Value both = in.permuteBytes(lowWord, highWord, lowAt | (4 + highAt) << 4);
-  return LLVM::TruncOp::create(b, loc, b.getI16Type(), both);
-}
-
-/// `elements`, 8-bit floats, as `to`; nothing if they came one by one.
-std::optional<Registers> Elementwise::widenPairs(ArrayRef<Value> elements, bool isE4M3, Type to) {
-  if (elements.size() % 2 != 0)
-    return std::nullopt;
-  SmallVector<Value> pairs;
-  for (size_t r = 0; r < elements.size(); r += 2) {
-    pairs.push_back(halfOf(in, elements[r], elements[r + 1]));
-    if (!pairs.back())
-      return std::nullopt;
-  }
-  Registers regs;
-  for (Value pair : pairs) {
-    auto [first, second] = in.fp8x2ToF16(pair, isE4M3);
-    regs.push_back(casts.emitFpCast(first, to, Rounding::rtne));
-    regs.push_back(casts.emitFpCast(second, to, Rounding::rtne));
-  }
-  return regs;
-}
-
-/// `elements`, an even number of reals, as 8-bit floats.
-Registers Elementwise::narrowPairs(ArrayRef<Value> elements, bool isE4M3) {
-  Location loc = in.getLoc();
-  auto bytes = VectorType::get({2}, b.getI8Type());
-  Registers regs;
-  for (size_t r = 0; r < elements.size(); r += 2) {
-    Value first = casts.emitFpCast(elements[r], b.getF32Type(), Rounding::rtne);
-    Value second = casts.emitFpCast(elements[r + 1], b.getF32Type(), Rounding::rtne);
-    Value pair = LLVM::BitcastOp::create(b, loc, bytes, in.f32x2ToFp8(first, second, isE4M3));
-    for (int32_t e : {0, 1})
-      regs.push_back(LLVM::ExtractElementOp::create(b, loc, pair, in.i32(e)));
-  }
-  return regs;
-}
-
-std::optional<Registers> Elementwise::castPairs(FpCastOp op) {
-  Type from = getElementType(op.getSrc().getType()), to = getElementType(op.getType());
-  const Registers &elements = core.get(op.getSrc());
-  if (!in.target().has(Feature::ConvertFp8))
-    return std::nullopt;
-  if (elementBits(op.getSrc()) == 8) {
-    if (elementBits(op.getResult()) == 8)
-      return std::nullopt;
-    return widenPairs(elements, isa<Float8E4M3FNType>(from), to);
-  }
-  // Registers that hold copies are converted once, by themselves; and there is no
-  // instruction that truncates.
-  bool areDistinct =
-      llvm::DenseSet<Value>(elements.begin(), elements.end()).size() == elements.size();
-  if (elementBits(op.getResult()) != 8 || op.getRounding() != Rounding::rtne ||
-      elements.size() % 2 != 0 || !areDistinct)
-    return std::nullopt;
-  return narrowPairs(elements, isa<Float8E4M3FNType>(to));
 }

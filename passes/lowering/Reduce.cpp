@@ -224,7 +224,7 @@ bool ReduceLowering::overWarpAtOnce(unsigned mask) {
 }
 
 LogicalResult ReduceLowering::overLanes(unsigned mask) {
-  if (overWarpAtOnce(mask))
+  if (overWarpAtOnce(mask) || overLanesInWords(mask))
     return success();
   // What is rounded differently from the other side is combined from the same side in both lanes.
   if (!isCommutative(op.getCombineBlock()))
@@ -233,14 +233,15 @@ LogicalResult ReduceLowering::overLanes(unsigned mask) {
     if (!(mask >> bit & 1))
       continue;
     copies |= 1 << bit;
-    for (Registers &a : acc) {
-      Registers other;
-      for (Value v : a)
-        other.push_back(core.in.shuffleXor(v, 1u << bit));
-      FailureOr<Registers> c = combine(a, other);
-      if (failed(c))
-        return failure();
-      a = std::move(*c);
+    for (unsigned i = 0, together = sumsOfWord(); i < acc.size(); i += together) {
+      MutableArrayRef<Registers> own = MutableArrayRef(acc).slice(i, together);
+      SmallVector<Registers> others = ofOtherLane(own, 1u << bit);
+      for (auto [a, other] : llvm::zip_equal(own, others)) {
+        FailureOr<Registers> c = combine(a, other);
+        if (failed(c))
+          return failure();
+        a = std::move(*c);
+      }
     }
   }
   return success();

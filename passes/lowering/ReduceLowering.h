@@ -1,8 +1,8 @@
 //===- ReduceLowering.h - a reduction while it is being lowered -----------===//
 //
 // What is done is told in Reduce.cpp; what a thread does alone, in ReduceThread.cpp; sums of one
-// element, in ReducePick.cpp; what warps leave for each other, in ReduceWarps.cpp and
-// ReduceTogether.cpp; what it costs, in ReduceWork.h.
+// element, in ReducePick.cpp; elements that share a register, in ReduceWords.cpp; what warps leave
+// for each other, in ReduceWarps.cpp and ReduceTogether.cpp; what it costs, in ReduceWork.h.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_PASSES_LOWERING_REDUCELOWERING_H
@@ -64,6 +64,12 @@ struct ReduceLowering : ReduceWork {
   bool overWarpAtOnce(unsigned mask);
   /// Butterflies over the bits of `mask`.
   mlir::LogicalResult overLanes(unsigned mask);
+  /// What the lane has of `own` whose number differs in `bit`; see ReduceWords.cpp.
+  llvm::SmallVector<Registers> ofOtherLane(llvm::MutableArrayRef<Registers> own, unsigned bit);
+  /// How many results have elements that share a register, if they are so many.
+  unsigned sumsOfWord();
+  /// Butterflies of whole registers, where the combiner takes bit by bit what lies several to one.
+  bool overLanesInWords(unsigned mask);
   /// Where lanes that differ in bits of `mask` have zeros, but for one of them, at most, that is
   /// known by its number: what that one has. False where it is otherwise; see ReducePick.cpp.
   mlir::FailureOr<bool> pickLane(unsigned mask);

@@ -4,7 +4,8 @@
 //
 // What may differ is the sign of a zero: of +0 and -0 the chip's maximum is +0, the choice its
 // second number. So the second one must be seen to be no such zero, or the choice combines what is
-// reduced, of which nobody says which one comes second.
+// reduced, of which nobody says which one comes second. Limits that conversions have themselves
+// (Saturation.cpp) are gone then.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
@@ -14,6 +15,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
+#include "passes/tile/Saturation.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -27,6 +29,7 @@ using namespace tile;
 
 #define DEBUG_TYPE "tile-extrema"
 ALWAYS_ENABLED_STATISTIC(extremaFound, "choices that are one instruction");
+ALWAYS_ENABLED_STATISTIC(limitsDropped, "limits that conversions have themselves");
 
 /// Types of which there is an instruction that hands on NaN.
 static bool hasExtrema(Type type) {
@@ -102,6 +105,7 @@ struct ExtremaPass : tile::impl::ExtremaPassBase<ExtremaPass> {
     if (getOperation()->hasAttr(kAlgebraicAttr))
       return;
     getOperation().walk(replace);
+    limitsDropped += dropSaturated(getOperation());
   }
 };
 } // namespace

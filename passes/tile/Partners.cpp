@@ -3,7 +3,8 @@
 // Contract and example: PartnersPass in passes/tile/Passes.td.
 //
 // Sums over a pair, of which a mask leaves one element, cost an exchange each where lanes or warps
-// have the elements. All that they say can be had of one: the element of the other.
+// have the elements. All that they say can be had of one: the element of the other. What partners
+// of partners say, Pairs.cpp says by fewer.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Combiners.h"
@@ -15,6 +16,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Passes.h"
+#include "passes/tile/Pairs.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -29,6 +31,7 @@ using namespace tile;
 #define DEBUG_TYPE "tile-partners"
 ALWAYS_ENABLED_STATISTIC(sumsOfPairs, "sums over pairs that partners say");
 ALWAYS_ENABLED_STATISTIC(pairsExchanged, "differences of pairs that are the partner's element");
+ALWAYS_ENABLED_STATISTIC(partnersJoined, "partners of partners that another one says, or none");
 
 namespace {
 /// What a mask is at the two places of a pair.
@@ -77,22 +80,7 @@ Value Partners::of(Value block, unsigned axis) {
   Value bits = block;
   if (isFloat)
     bits = arith::BitcastOp::create(b, loc, type.clone(integer), block);
-  SmallVector<int64_t> shape(type.getShape()), one(shape);
-  shape.erase(shape.begin() + axis);
-  one[axis] = 1;
-  auto reduce = ReduceOp::create(b, loc, TypeRange{RankedTensorType::get(shape, integer)},
-                                 ValueRange{bits}, axis);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    Block *combiner = b.createBlock(&reduce.getCombine(), {}, {integer, integer}, {loc, loc});
-    Value both = arith::XOrIOp::create(b, loc, combiner->getArgument(0), combiner->getArgument(1));
-    YieldOp::create(b, loc, both);
-  }
-  b.setInsertionPointAfter(reduce);
-  Value both =
-      ExpandDimsOp::create(b, loc, RankedTensorType::get(one, integer), reduce.getResult(0), axis);
-  both = BroadcastOp::create(b, loc, type.clone(integer), both);
-  Value other = arith::XOrIOp::create(b, loc, bits, both);
+  Value other = otherOfPair(b, loc, bits, axis);
   if (isFloat)
     other = arith::BitcastOp::create(b, loc, type, other);
   return known[{block, axis}] = other;
@@ -278,7 +266,9 @@ struct PartnersPass : tile::impl::PartnersPassBase<PartnersPass> {
         sums.push_back(*one);
     });
     sayByPartners(sums, partners);
-    if (!sums.empty())
+    unsigned joined = joinPairs(getOperation());
+    partnersJoined += joined;
+    if (!sums.empty() || joined)
       partners.eraseDead(getOperation());
   }
 };

@@ -386,8 +386,17 @@ def ExtremaPass : TilePass<"tile-extrema", "::mlir::ModuleOp"> {
       %c = arith.ori %m, %n           =>     %x = arith.maximumf %a, %b
       %x = arith.select %c, %a, %b
     ```
+
+    Numbers that are limited to the range of an 8-bit float and converted to it are limited by the
+    conversion; that NaN becomes a number, by the inner limit:
+
+    ```
+      %y = tile.clamp %x, %low, 448           =>     %y = arith.maxnumf %x, %low
+      %z = tile.fp_cast %y rtne                      %z = tile.fp_cast %y rtne
+    ```
   }];
-  let counts = [Count<"extremaFound", "choices that are one instruction">];
+  let counts = [Count<"extremaFound", "choices that are one instruction">,
+                Count<"limitsDropped", "limits that conversions have themselves">];
 }
 
 def PartnersPass : TilePass<"tile-partners", "::mlir::ModuleOp"> {
@@ -410,9 +419,19 @@ def PartnersPass : TilePass<"tile-partners", "::mlir::ModuleOp"> {
     ```
 
     Sums of floats keep the zero, or NaN, that the element which is left out gives.
+
+    Partners of partners, as reversed dimensions are, become a partner for each bit of an element's place
+    that is turned over in the end. Two dimensions reversed, one within the other, leave one:
+
+    ```
+      %h = partner of %x : [8, 2, 1]
+      %q = partner of %h : [4, 2, 2]         =>     %s = partner of %x : [1, 2, 8]
+      ...
+    ```
   }];
   let counts = [Count<"sumsOfPairs", "sums over pairs that partners say">,
-                Count<"pairsExchanged", "differences of pairs that are the partner's element">];
+                Count<"pairsExchanged", "differences of pairs that are the partner's element">,
+                Count<"partnersJoined", "partners of partners that another one says, or none">];
 }
 
 def TruthsPass : TilePass<"tile-truths", "::mlir::ModuleOp"> {

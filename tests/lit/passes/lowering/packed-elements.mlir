@@ -99,6 +99,56 @@ func.func @signed(%base: !tile.ptr<i16> {tile.divisibility = 16 : i32}) {
   return
 }
 
+// Of two bf16 in a register one is moved up and the other one stays. What extrema take, or one operation
+// that is narrowed again, is left to LLVM, which takes the narrow numbers.
+// CHECK-LABEL: llvm.func @widen
+// CHECK: %[[SIXTEEN:.*]] = llvm.mlir.constant(16 : i32)
+// CHECK: llvm.shl %[[WORD:.*]], %[[SIXTEEN]] : i32
+// CHECK: %[[UPPER:.*]] = llvm.mlir.constant(-65536 : i32)
+// CHECK: llvm.and %[[WORD]], %[[UPPER]] : i32
+// CHECK-NOT: llvm.fpext
+// CHECK: llvm.fadd %{{.*}} : f32
+// CHECK: llvm.fadd %{{.*}} : f32
+// CHECK-COUNT-2: llvm.fpext
+// CHECK-COUNT-2: llvm.intr.maxnum
+// CHECK-COUNT-2: llvm.fpext
+// CHECK: llvm.return
+func.func @widen(%base: !tile.ptr<bf16> {tile.divisibility = 16 : i32}, %to: !tile.ptr<f32> {tile.divisibility = 16 : i32}) {
+  %one = arith.constant dense<1.0> : tensor<64xf32, #two>
+  %r = tile.make_range 0 to 64 : tensor<64xi32, #two>
+  %b = tile.splat %base : !tile.ptr<bf16> -> tensor<64x!tile.ptr<bf16>, #two>
+  %p = tile.addptr %b, %r : tensor<64x!tile.ptr<bf16>, #two>, tensor<64xi32, #two>
+  %ts = tile.splat %to : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>, #two>
+  %t = tile.addptr %ts, %r : tensor<64x!tile.ptr<f32>, #two>, tensor<64xi32, #two>
+  %x = tile.load %p {vector = 2 : i32} : tensor<64x!tile.ptr<bf16>, #two>
+  %w = arith.extf %x : tensor<64xbf16, #two> to tensor<64xf32, #two>
+  %y = arith.addf %w, %one : tensor<64xf32, #two>
+  tile.store %t, %y {vector = 2 : i32} : tensor<64x!tile.ptr<f32>, #two>
+  %w2 = arith.extf %x : tensor<64xbf16, #two> to tensor<64xf32, #two>
+  %y2 = arith.maxnumf %w2, %one : tensor<64xf32, #two>
+  tile.store %t, %y2 {vector = 2 : i32} : tensor<64x!tile.ptr<f32>, #two>
+  %w3 = arith.extf %x : tensor<64xbf16, #two> to tensor<64xf32, #two>
+  %y3 = arith.mulf %w3, %w3 : tensor<64xf32, #two>
+  %n3 = arith.truncf %y3 : tensor<64xf32, #two> to tensor<64xbf16, #two>
+  tile.store %p, %n3 {vector = 2 : i32} : tensor<64x!tile.ptr<bf16>, #two>
+  return
+}
+
+// The signs of two floats are changed at once.
+// CHECK-LABEL: llvm.func @negated
+// CHECK: llvm.fneg %{{.*}} : vector<2xbf16>
+// CHECK-NOT: llvm.fneg
+// CHECK: llvm.return
+func.func @negated(%base: !tile.ptr<bf16> {tile.divisibility = 16 : i32}) {
+  %r = tile.make_range 0 to 64 : tensor<64xi32, #two>
+  %b = tile.splat %base : !tile.ptr<bf16> -> tensor<64x!tile.ptr<bf16>, #two>
+  %p = tile.addptr %b, %r : tensor<64x!tile.ptr<bf16>, #two>, tensor<64xi32, #two>
+  %x = tile.load %p {vector = 2 : i32} : tensor<64x!tile.ptr<bf16>, #two>
+  %y = arith.negf %x : tensor<64xbf16, #two>
+  tile.store %p, %y {vector = 2 : i32} : tensor<64x!tile.ptr<bf16>, #two>
+  return
+}
+
 // One element a thread stays one.
 // CHECK-LABEL: llvm.func @single
 // CHECK: llvm.and %{{.*}} : i16

@@ -1,5 +1,7 @@
 // Choices that hand on NaN are maxima and minima, where no zero of another sign may come of it.
 // RUN: tile-opt %s --tile-extrema | FileCheck %s
+// RUN: tile-opt %s --tile-extrema --counts -o /dev/null 2>&1 | FileCheck %s --check-prefix=DROPPED
+// DROPPED: 5 tile-extrema - limits that conversions have themselves
 
 // CHECK-LABEL: func.func @of_absolute
 // CHECK-NOT: arith.cmpf
@@ -69,4 +71,67 @@ func.func @others(%a: f32, %b: f32, %d: f64) -> (f32, f32, f64, f32) {
   %r3 = arith.select %c3, %d, %one : f64
   %r4 = arith.select %m, %a, %b : f32
   return %r, %r2, %r3, %r4 : f32, f32, f64, f32
+}
+
+// The conversion has the upper limit; of NaN the lower one makes a number.
+// CHECK-LABEL: func.func @limited
+// CHECK: %[[LOW:.*]] = arith.maxnumf %arg0, %{{.*}} : tensor<64xf32>
+// CHECK: tile.fp_cast %[[LOW]] rtne
+func.func @limited(%x: tensor<64xf32>) -> tensor<64xf8E4M3FN> {
+  %low = arith.constant dense<-448.0> : tensor<64xf32>
+  %high = arith.constant dense<448.0> : tensor<64xf32>
+  %y = tile.clamp %x, %low, %high : tensor<64xf32>
+  %z = tile.fp_cast %y rtne : tensor<64xf32> -> tensor<64xf8E4M3FN>
+  return %z : tensor<64xf8E4M3FN>
+}
+
+// NaN that is handed on is NaN behind the conversion, too.
+// CHECK-LABEL: func.func @limited_with_nan
+// CHECK: %[[Z:.*]] = tile.fp_cast %arg0 rtne
+// CHECK: %[[W:.*]] = tile.fp_cast %arg0 rtne
+// CHECK: return %[[Z]], %[[W]]
+func.func @limited_with_nan(%x: tensor<64xf32>) -> (tensor<64xf8E5M2>, tensor<64xf8E4M3FN>) {
+  %low = arith.constant dense<-57344.0> : tensor<64xf32>
+  %high = arith.constant dense<57344.0> : tensor<64xf32>
+  %y = tile.clamp %x, %low, %high propagate_nan : tensor<64xf32>
+  %z = tile.fp_cast %y rtne : tensor<64xf32> -> tensor<64xf8E5M2>
+  %a = arith.maximumf %low, %x : tensor<64xf32>
+  %b = arith.minimumf %a, %high : tensor<64xf32>
+  %w = tile.fp_cast %b rtne : tensor<64xf32> -> tensor<64xf8E4M3FN>
+  return %z, %w : tensor<64xf8E5M2>, tensor<64xf8E4M3FN>
+}
+
+// Extrema one by one: the outer one finds a number.
+// CHECK-LABEL: func.func @extrema_of_numbers
+// CHECK-NOT: arith.maxnumf
+// CHECK: %[[LOW:.*]] = arith.minnumf %arg0, %{{.*}}
+// CHECK: tile.fp_cast %[[LOW]] rtne
+func.func @extrema_of_numbers(%x: tensor<64xbf16>) -> tensor<64xf8E4M3FN> {
+  %low = arith.constant dense<-448.0> : tensor<64xbf16>
+  %high = arith.constant dense<448.0> : tensor<64xbf16>
+  %a = arith.minnumf %x, %high : tensor<64xbf16>
+  %b = arith.maxnumf %a, %low : tensor<64xbf16>
+  %z = tile.fp_cast %b rtne : tensor<64xbf16> -> tensor<64xf8E4M3FN>
+  return %z : tensor<64xf8E4M3FN>
+}
+
+// A limit within the range, one of which only a launch knows whether it is a number, one that is wanted
+// by itself, and one that makes numbers of NaN.
+// CHECK-LABEL: func.func @limits_kept
+// CHECK-COUNT-3: tile.clamp
+// CHECK: arith.minnumf
+func.func @limits_kept(%x: tensor<64xf32>, %l: f32) -> (tensor<64xf8E4M3FN>, tensor<64xf8E4M3FN>, tensor<64xf32>, tensor<64xf8E4M3FN>, tensor<64xf8E4M3FN>) {
+  %low = arith.constant dense<-240.0> : tensor<64xf32>
+  %high = arith.constant dense<240.0> : tensor<64xf32>
+  %end = arith.constant dense<448.0> : tensor<64xf32>
+  %any = tile.splat %l : f32 -> tensor<64xf32>
+  %y = tile.clamp %x, %low, %high : tensor<64xf32>
+  %z = tile.fp_cast %y rtne : tensor<64xf32> -> tensor<64xf8E4M3FN>
+  %y1 = tile.clamp %x, %any, %end : tensor<64xf32>
+  %z1 = tile.fp_cast %y1 rtne : tensor<64xf32> -> tensor<64xf8E4M3FN>
+  %y2 = tile.clamp %x, %low, %end : tensor<64xf32>
+  %z2 = tile.fp_cast %y2 rtne : tensor<64xf32> -> tensor<64xf8E4M3FN>
+  %y3 = arith.minnumf %x, %end : tensor<64xf32>
+  %z3 = tile.fp_cast %y3 rtne : tensor<64xf32> -> tensor<64xf8E4M3FN>
+  return %z, %z1, %y2, %z2, %z3 : tensor<64xf8E4M3FN>, tensor<64xf8E4M3FN>, tensor<64xf32>, tensor<64xf8E4M3FN>, tensor<64xf8E4M3FN>
 }

@@ -3,6 +3,7 @@
 // RUN: tile-opt %s --tile-partners --counts -o /dev/null 2>&1 | FileCheck %s --check-prefix=COUNTS
 // COUNTS-DAG: 6 tile-partners - sums over pairs that partners say
 // COUNTS-DAG: 2 tile-partners - differences of pairs that are the partner's element
+// COUNTS-DAG: 4 tile-partners - partners of partners that another one says, or none
 
 // A step of a network that sorts: what the mask leaves out of a float's sum is still added.
 // CHECK-LABEL: func.func @keys
@@ -255,4 +256,116 @@ func.func @left_alone(%y: tensor<4x2x8xi32>, %c: tensor<4x2x8xi1>, %p: tensor<4x
   tile.store %p, %l : tensor<4x2x8x!tile.ptr<i32>>
   tile.store %p, %h : tensor<4x2x8x!tile.ptr<i32>>
   return
+}
+
+// Two bits turned over, then the lower one again: one partner, at the distance of the other.
+// CHECK-LABEL: func.func @reversed_twice
+// CHECK: %[[PAIRS:.*]] = tile.reshape %{{.*}} : tensor<4x2x1xi16> -> tensor<2x2x2xi16>
+// CHECK: tile.reduce %[[PAIRS]] {axis = 1 : i32}
+// CHECK: %[[OTHER:.*]] = arith.xori %[[PAIRS]], %{{.*}}
+// CHECK-NOT: tile.reduce
+// CHECK: %[[SAME:.*]] = tile.reshape %[[OTHER]] : tensor<2x2x2xi16> -> tensor<4x2x1xi16>
+// CHECK: arith.bitcast %[[SAME]]
+func.func @reversed_twice(%x: tensor<8xi16>) -> tensor<4x2x1xbf16> {
+  %a = tile.reshape %x : tensor<8xi16> -> tensor<4x2x1xi16>
+  %a1 = tile.reduce %a {axis = 1 : i32} : tensor<4x2x1xi16> -> tensor<4x1xi16> {
+  ^bb0(%l: i16, %r: i16):
+    %c = arith.xori %l, %r : i16
+    tile.yield %c : i16
+  }
+  %a2 = tile.expand_dims %a1 {axis = 1 : i32} : tensor<4x1xi16> -> tensor<4x1x1xi16>
+  %a3 = tile.broadcast %a2 : tensor<4x1x1xi16> -> tensor<4x2x1xi16>
+  %a4 = arith.xori %a, %a3 : tensor<4x2x1xi16>
+  %af = arith.bitcast %a4 : tensor<4x2x1xi16> to tensor<4x2x1xbf16>
+  %bf = tile.reshape %af : tensor<4x2x1xbf16> -> tensor<2x2x2xbf16>
+  %b = arith.bitcast %bf : tensor<2x2x2xbf16> to tensor<2x2x2xi16>
+  %b1 = tile.reduce %b {axis = 1 : i32} : tensor<2x2x2xi16> -> tensor<2x2xi16> {
+  ^bb0(%l: i16, %r: i16):
+    %c = arith.xori %l, %r : i16
+    tile.yield %c : i16
+  }
+  %b2 = tile.expand_dims %b1 {axis = 1 : i32} : tensor<2x2xi16> -> tensor<2x1x2xi16>
+  %b3 = tile.broadcast %b2 : tensor<2x1x2xi16> -> tensor<2x2x2xi16>
+  %b4 = arith.xori %b3, %b : tensor<2x2x2xi16>
+  %c0 = tile.reshape %b4 : tensor<2x2x2xi16> -> tensor<4x2x1xi16>
+  %c1 = tile.reduce %c0 {axis = 1 : i32} : tensor<4x2x1xi16> -> tensor<4x1xi16> {
+  ^bb0(%l: i16, %r: i16):
+    %c = arith.xori %l, %r : i16
+    tile.yield %c : i16
+  }
+  %c2 = tile.expand_dims %c1 {axis = 1 : i32} : tensor<4x1xi16> -> tensor<4x1x1xi16>
+  %c3 = tile.broadcast %c2 : tensor<4x1x1xi16> -> tensor<4x2x1xi16>
+  %c4 = arith.xori %c0, %c3 : tensor<4x2x1xi16>
+  %cf = arith.bitcast %c4 : tensor<4x2x1xi16> to tensor<4x2x1xbf16>
+  return %cf : tensor<4x2x1xbf16>
+}
+
+// A bit turned over twice is as it was.
+// CHECK-LABEL: func.func @nothing_left
+// CHECK-NOT: tile.reduce
+// CHECK: return %arg0
+func.func @nothing_left(%x: tensor<4x2xi32>) -> tensor<4x2xi32> {
+  %a1 = tile.reduce %x {axis = 1 : i32} : tensor<4x2xi32> -> tensor<4xi32> {
+  ^bb0(%l: i32, %r: i32):
+    %c = arith.xori %l, %r : i32
+    tile.yield %c : i32
+  }
+  %a2 = tile.expand_dims %a1 {axis = 1 : i32} : tensor<4xi32> -> tensor<4x1xi32>
+  %a3 = tile.broadcast %a2 : tensor<4x1xi32> -> tensor<4x2xi32>
+  %a4 = arith.xori %x, %a3 : tensor<4x2xi32>
+  %b1 = tile.reduce %a4 {axis = 1 : i32} : tensor<4x2xi32> -> tensor<4xi32> {
+  ^bb0(%l: i32, %r: i32):
+    %c = arith.xori %l, %r : i32
+    tile.yield %c : i32
+  }
+  %b2 = tile.expand_dims %b1 {axis = 1 : i32} : tensor<4xi32> -> tensor<4x1xi32>
+  %b3 = tile.broadcast %b2 : tensor<4x1xi32> -> tensor<4x2xi32>
+  %b4 = arith.xori %a4, %b3 : tensor<4x2xi32>
+  return %b4 : tensor<4x2xi32>
+}
+
+// What lies between is needed by itself: as many partners are asked for either way.
+// CHECK-LABEL: func.func @kept_between
+// CHECK-COUNT-2: tile.reduce
+func.func @kept_between(%x: tensor<4x2xi32>) -> (tensor<4x2xi32>, tensor<4x2xi32>) {
+  %a1 = tile.reduce %x {axis = 1 : i32} : tensor<4x2xi32> -> tensor<4xi32> {
+  ^bb0(%l: i32, %r: i32):
+    %c = arith.xori %l, %r : i32
+    tile.yield %c : i32
+  }
+  %a2 = tile.expand_dims %a1 {axis = 1 : i32} : tensor<4xi32> -> tensor<4x1xi32>
+  %a3 = tile.broadcast %a2 : tensor<4x1xi32> -> tensor<4x2xi32>
+  %a4 = arith.xori %x, %a3 : tensor<4x2xi32>
+  %b1 = tile.reduce %a4 {axis = 1 : i32} : tensor<4x2xi32> -> tensor<4xi32> {
+  ^bb0(%l: i32, %r: i32):
+    %c = arith.xori %l, %r : i32
+    tile.yield %c : i32
+  }
+  %b2 = tile.expand_dims %b1 {axis = 1 : i32} : tensor<4xi32> -> tensor<4x1xi32>
+  %b3 = tile.broadcast %b2 : tensor<4x1xi32> -> tensor<4x2xi32>
+  %b4 = arith.xori %a4, %b3 : tensor<4x2xi32>
+  return %a4, %b4 : tensor<4x2xi32>, tensor<4x2xi32>
+}
+
+// Of dimensions that are no powers of two places have no bits.
+// CHECK-LABEL: func.func @odd
+// CHECK-COUNT-2: tile.reduce
+func.func @odd(%x: tensor<2x3xi32>) -> tensor<2x3xi32> {
+  %a1 = tile.reduce %x {axis = 0 : i32} : tensor<2x3xi32> -> tensor<3xi32> {
+  ^bb0(%l: i32, %r: i32):
+    %c = arith.xori %l, %r : i32
+    tile.yield %c : i32
+  }
+  %a2 = tile.expand_dims %a1 {axis = 0 : i32} : tensor<3xi32> -> tensor<1x3xi32>
+  %a3 = tile.broadcast %a2 : tensor<1x3xi32> -> tensor<2x3xi32>
+  %a4 = arith.xori %x, %a3 : tensor<2x3xi32>
+  %b1 = tile.reduce %a4 {axis = 0 : i32} : tensor<2x3xi32> -> tensor<3xi32> {
+  ^bb0(%l: i32, %r: i32):
+    %c = arith.xori %l, %r : i32
+    tile.yield %c : i32
+  }
+  %b2 = tile.expand_dims %b1 {axis = 0 : i32} : tensor<3xi32> -> tensor<1x3xi32>
+  %b3 = tile.broadcast %b2 : tensor<1x3xi32> -> tensor<2x3xi32>
+  %b4 = arith.xori %a4, %b3 : tensor<2x3xi32>
+  return %b4 : tensor<2x3xi32>
 }
