@@ -7,7 +7,9 @@
 //       acc = dot(x, w, acc)                             acc = dot(x, load(weights + chunk) * d,
 //       acc)
 //
-// In front of a loop that may not turn at all nothing is loaded unless it does.
+// In front of a loop that may not turn at all nothing is loaded unless it does, and of blocks only
+// what is multiplied: products read it where it lies, while what is added to their results takes
+// registers of 32 bits in every turn (docs/rationale.md).
 //
 //===----------------------------------------------------------------------===//
 #include "passes/tile/HoistLoads.h"
@@ -18,6 +20,7 @@
 #include "passes/facts/Intervals.h"
 #include "passes/facts/LoopSlice.h"
 #include "passes/facts/PointerRoots.h"
+#include "passes/facts/Reach.h"
 #include "passes/facts/Registers.h"
 #include "target/Tuning.h"
 
@@ -38,6 +41,24 @@ static bool turns(scf::ForOp loop) {
 
 static bool multiplies(scf::ForOp loop) {
   return loop.walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+/// Whether products of `loop` multiply `v`, maybe turned or converted, as each turn has it.
+static bool isMultiplied(Value v, scf::ForOp loop, unsigned depth = 0) {
+  return depth < reach::kProducts &&
+         llvm::any_of(
+             v.getUses(),
+             [&](OpOperand &use) {
+               Operation *user = use.getOwner();
+               if (auto dot = dyn_cast<DotOp>(user))
+                 return v == dot.getA() || v == dot.getB();
+               auto isSame = [&](Value other) {
+                 return other == v || loop.isDefinedOutsideOfLoop(other);
+               };
+               return isMemoryEffectFree(user) && user->getNumRegions() == 0 &&
+                      user->getNumResults() == 1 && llvm::all_of(user->getOperands(), isSame) &&
+                      isMultiplied(user->getResult(0), loop, depth + 1);
+             });
 }
 
 /// Has `load`, in front of `loop`, load nothing where the loop does not turn.
@@ -62,9 +83,12 @@ unsigned tile::hoistLoads(scf::ForOp loop) {
   unsigned hoisted = 0;
   auto mayMove = [&](Operation *op, Region *) {
     auto load = dyn_cast<LoadOp>(op);
-    return load ? !load.getIsVolatile() && !comesFrom(load.getPtr(), *written) &&
-                      registersToKeep(load) <= left
-                : isMemoryEffectFree(op) && isSpeculatable(op);
+    if (!load)
+      return isMemoryEffectFree(op) && isSpeculatable(op);
+    bool pays = alwaysTurns || !isa<RankedTensorType>(load.getType()) ||
+                isMultiplied(load.getResult(), loop);
+    return pays && !load.getIsVolatile() && !comesFrom(load.getPtr(), *written) &&
+           registersToKeep(load) <= left;
   };
   auto move = [&](Operation *op, Region *) {
     loop.moveOutOfLoop(op);
