@@ -40,11 +40,8 @@ static bool feedsProduct(Value v, DenseSet<Value> &seen) {
     return false;
   return llvm::any_of(v.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
-    if (isa<DotOp, cta::WarpgroupDotOp>(user) && use.getOperandNumber() != kDotAcc)
-      return true;
-    // What a product starts from is as if it were added to it.
     if (isa<DotOp, cta::WarpgroupDotOp>(user))
-      return feedsProduct(user->getResult(0), seen);
+      return use.getOperandNumber() != kDotAcc;
     if (auto branch = dyn_cast<scf::IfOp>(user->getParentOp()); branch && isa<scf::YieldOp>(user))
       return feedsProduct(branch.getResult(use.getOperandNumber()), seen);
     return isMemoryEffectFree(user) && user->getNumRegions() == 0 &&
