@@ -91,6 +91,8 @@ struct Explanation {
   Work outside; ///< of all loops
   int consumerWarps = 0, producerWarps = 0;
   int groups = 1; ///< of consumers, which take blocks by turns
+  /// Axes of the grid along which programs start from the end: those are the longest.
+  std::vector<int> fromEnd;
   /// What was asked for in vain, and why: ("pingpong", "a warpgroup has ...").
   std::vector<std::pair<std::string, std::string>> refused;
   int blockRegisters = 0;         ///< of a thread, that blocks take where most are held, about

@@ -103,6 +103,8 @@ json::Value Explanation::toJson() const {
                     {"exchanges", std::move(jsonExchanges)},
                     {"loops", std::move(jsonLoops)},
                     {"outside_loops", workToJson(outside)}};
+  if (!fromEnd.empty())
+    root["from_end"] = json::Array(fromEnd);
   if (roleRegisters.size() == 2)
     root["role_registers"] = json::Array{roleRegisters[0], roleRegisters[1]};
   if (!assemblerError.empty())

@@ -82,6 +82,8 @@ void Reader::run() {
       if (!llvm::is_contained(out.refused, said))
         out.refused.push_back(std::move(said));
     }
+  if (auto axes = kernel->getParentOp()->getAttrOfType<DenseI32ArrayAttr>(cta::kFromEndAttr))
+    out.fromEnd.assign(axes.asArrayRef().begin(), axes.asArrayRef().end());
   out.blockRegisters = registersOfBlocks(kernel);
   walk(kernel.getBody().front());
   compareLoads();

@@ -22,6 +22,12 @@ static bool isAxisAndCount(Attribute a) {
   return pair && pair.size() == 2 && pair[0] >= 0 && pair[0] < 3 && pair[1] >= 1;
 }
 
+static bool areAxes(Attribute a) {
+  auto axes = dyn_cast<DenseI32ArrayAttr>(a);
+  return axes &&
+         llvm::all_of(axes.asArrayRef(), [](int32_t axis) { return axis >= 0 && axis < 3; });
+}
+
 static bool isAxis(Attribute a) {
   return isInteger<32>(a) && uint64_t(cast<IntegerAttr>(a).getInt()) < 3;
 }
@@ -68,6 +74,7 @@ static const AttributeRule ofModules[] = {
      "an array of two i32, an axis of the grid and a number of programs"},
     {cta::kProgramsApartAttr, on<ModuleOp>, isInteger<32>, "an i32"},
     {cta::kGridSplitsAttr, on<ModuleOp>, isArrayOf<cta::SplitAttr>, "an array of #cta.split"},
+    {cta::kFromEndAttr, on<ModuleOp>, areAxes, "an array of i32, axes of the grid"},
     {cta::kEqualProgramsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
 };
 

@@ -114,6 +114,9 @@ inline constexpr llvm::StringLiteral kWantedProgramsAttr = "cta.wanted_programs"
 /// Two i32: the axis of the grid, and how many neighbours along it one thread block runs, each
 /// by a group of warps.
 inline constexpr llvm::StringLiteral kBlockProgramsAttr = "cta.block_programs";
+/// Array of i32: axes of the grid along which thread blocks take programs from the end, so that
+/// those that run longest start first.
+inline constexpr llvm::StringLiteral kFromEndAttr = "cta.from_end";
 /// Unit: all programs of the grid run their loops equally long, as far as is known.
 inline constexpr llvm::StringLiteral kEqualProgramsAttr = "cta.equal_programs";
 /// i32, where thread blocks run several equal programs: how many a multiprocessor runs at once

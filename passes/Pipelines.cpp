@@ -68,6 +68,8 @@ static void addBlockSteps(OpPassManager &pm) {
   pm.addPass(createShareRingsPass());
   pm.addPass(createPersistProgramsPass());
   pm.addPass(createClusterProgramsPass());
+  // Behind all that gives blocks programs of the grid, before loops are copied ahead.
+  pm.addPass(createLongestFirstPass());
   // Before layouts: it decides how many warps share a block.
   pm.addPass(createAlternateTilesPass());
   // Before layouts: which masks imply which is plain while values have no copies.

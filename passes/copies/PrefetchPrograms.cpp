@@ -194,7 +194,9 @@ struct PrefetchProgramsPass : tile::impl::PrefetchProgramsPassBase<PrefetchProgr
   using PrefetchProgramsPassBase::PrefetchProgramsPassBase;
   void runOnOperation() override {
     int64_t bytes = aheadBytes < 0 ? tuningOf(getOperation()).prefetchAheadBytes : aheadBytes;
-    if (!bytes)
+    auto fromEnd = getOperation()->getAttrOfType<DenseI32ArrayAttr>(cta::kFromEndAttr);
+    // Programs that start later have lower numbers there.
+    if (!bytes || (fromEnd && llvm::is_contained(fromEnd.asArrayRef(), 0)))
       return;
     for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>())
       prefetchForLater(kernel, bytes);

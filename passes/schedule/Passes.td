@@ -88,6 +88,26 @@ def ShareRingsPass : TilePass<"tile-share-rings", "::mlir::ModuleOp"> {
   let counts = [Count<"kernelsShared", "kernels of which a thread block runs several programs">];
 }
 
+def LongestFirstPass : TilePass<"tile-longest-first", "::mlir::ModuleOp"> {
+  let summary = "programs that run longest start first";
+  let description = [{
+    - **Needs**: nothing; behind the passes that give a thread block several programs in turn.
+    - **Guarantees**: where loops that load or multiply get longer along an axis of the grid, and
+      none gets shorter (queries below a diagonal), `cta.from_end` says so: what `tile.program_id`
+      is along that axis is counted from the end of the grid. The hardware starts thread blocks in
+      the order of their numbers; those that start last, while multiprocessors run out of work, are
+      then the shortest.
+    - **Never**: kernels whose programs might wait for those before them: by the results of atomics,
+      volatile loads, loads in loops with a condition, or assembly of the kernel's own. Nor blocks
+      that take programs in turn, which have an order of their own.
+
+    ```
+      for k in 0 .. 64 * (program + 1)     =>     the same, with cta.from_end = [0]
+    ```
+  }];
+  let counts = [Count<"kernelsTurned", "kernels whose longest programs start first">];
+}
+
 def AlternateTilesPass : TilePass<"tile-alternate-tiles", "::mlir::ModuleOp"> {
   let summary = "two groups of warps compute whole tiles by turns (ping-pong)";
   let description = [{

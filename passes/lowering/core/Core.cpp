@@ -19,6 +19,8 @@ Core::Core(ModuleOp module, func::FuncOp kernel, OpBuilder &builder, BlockLoweri
     hasTiles |= isa<cta::RingOp, cta::StageOp, cta::SlotsOp, cta::TmaStoreOp>(op);
   });
   in.setBlockThreads(blockThreads);
+  if (auto axes = module->getAttrOfType<DenseI32ArrayAttr>(cta::kFromEndAttr))
+    in.setFromEnd(axes);
 }
 
 void Core::begin(Block *entry) {

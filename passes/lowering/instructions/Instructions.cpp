@@ -60,14 +60,14 @@ Value Instructions::threadId() {
 
 Value Instructions::blockId(unsigned axis) {
   Type i32 = b.getI32Type();
-  switch (axis) {
-  case 0:
-    return NVVM::BlockIdXOp::create(b, *loc, i32);
-  case 1:
-    return NVVM::BlockIdYOp::create(b, *loc, i32);
-  default:
-    return NVVM::BlockIdZOp::create(b, *loc, i32);
-  }
+  Value id = axis == 0   ? NVVM::BlockIdXOp::create(b, *loc, i32).getResult()
+             : axis == 1 ? NVVM::BlockIdYOp::create(b, *loc, i32).getResult()
+                         : NVVM::BlockIdZOp::create(b, *loc, i32).getResult();
+  if (!llvm::is_contained(fromEnd, int32_t(axis)))
+    return id;
+  auto noWrap = LLVM::IntegerOverflowFlags::nsw | LLVM::IntegerOverflowFlags::nuw;
+  Value last = LLVM::SubOp::create(b, *loc, gridSize(axis), this->i32(1), noWrap);
+  return LLVM::SubOp::create(b, *loc, last, id, noWrap);
 }
 
 Value Instructions::gridSize(unsigned axis) {

@@ -59,8 +59,8 @@ public:
   mlir::Value zero(mlir::Type type);
 
   //===--- special registers ----------------------------------------------===//
-  mlir::Value threadId(); ///< %tid.x, known to be below numThreads
-  mlir::Value blockId(unsigned axis);
+  mlir::Value threadId();             ///< %tid.x, known to be below numThreads
+  mlir::Value blockId(unsigned axis); ///< %ctaid, or counted from the end: setFromEnd
   mlir::Value gridSize(unsigned axis);
 
   //===--- communication --------------------------------------------------===//
@@ -74,6 +74,8 @@ public:
     roleGroup = group;
   }
   /// Threads of the whole block, if more than compute.
+  /// Axes of the grid along which blocks are numbered from its end.
+  void setFromEnd(llvm::ArrayRef<int32_t> axes) { fromEnd.assign(axes.begin(), axes.end()); }
   void setBlockThreads(unsigned threads) { numThreads = threads; }
   /// Waits until the grids this one depends on have ended and their writes are
   /// visible; does nothing in an ordinary launch.
@@ -307,6 +309,7 @@ private:
   unsigned neededPtx = 0;
   const Target &chip;
   unsigned numThreads;
+  llvm::SmallVector<int32_t, 3> fromEnd;
   std::pair<unsigned, unsigned> roleBarrier{0, 0};
   mlir::Value roleGroup;
   std::optional<mlir::Location> loc;
