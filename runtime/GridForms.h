@@ -41,9 +41,8 @@ bool paysToShare(const Count (&programs)[3], uint64_t apart, const uint32_t *gri
     all *= grid[axis];
   }
   auto timeOf = [](uint64_t atOnce) {
-    auto [programs, of] = LaunchTuning::fewestInTime;
-    uint64_t time = of * atOnce;
-    return time > programs ? time : programs;
+    constexpr uint64_t fewest = LaunchTuning::fewestInTime;
+    return LaunchTuning::besidePrograms + 2 * (atOnce > fewest ? atOnce : fewest);
   };
   uint64_t turn = apart * multiprocessors, left = all % turn;
   uint64_t alone = all / turn * timeOf(apart);

@@ -44,12 +44,13 @@ struct LaunchTuning {
   // Which form of a kernel a grid is launched in (runtime/GridForms.h)
   //===--------------------------------------------------------------------===//
 
-  /// Programs that a multiprocessor takes as long for as for fewer, as a fraction: until then their
-  /// waits do not overlap enough. Measured on an H100: attention of head 64 takes 30 us with one or
-  /// two programs a multiprocessor, 38 with three and 44 with four, with head 128 36 with one or
-  /// two and 42 with three; a product with three functions of each score 56, 74 and 95. Of all
-  /// chips: a launcher has no table of them.
-  static constexpr uint64_t fewestInTime[2] = {5, 2};
+  /// What a multiprocessor takes for programs that it runs at once, in halves of what one more of
+  /// them adds: so much, and two for each. One takes as long as two: until then their waits do not
+  /// overlap enough. Measured on an H100: attention of head 64 takes 30 us with one or two programs
+  /// a multiprocessor, 38 with three and 44 with four, with head 128 36 with one or two and 42 with
+  /// three; a product with three functions of each score 56, 74 and 95. Of all chips: a launcher
+  /// has no table of them.
+  static constexpr uint64_t besidePrograms = 3, fewestInTime = 2;
 };
 
 } // namespace tile

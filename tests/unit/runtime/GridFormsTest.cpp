@@ -57,6 +57,7 @@ TEST(Blocks, RunSeveralProgramsWhereAllAreThroughSooner) {
   EXPECT_FALSE(pays(4, 3, 768)) << "four and four, or three and three";
   EXPECT_TRUE(pays(4, 3, 1024));
   EXPECT_FALSE(pays(4, 3, 1600));
+  EXPECT_TRUE(pays(4, 3, 8192)) << "many turns: what four share they share in each";
   EXPECT_FALSE(pays(3, 2, 256));
   EXPECT_TRUE(pays(3, 2, 384));
   EXPECT_FALSE(pays(3, 2, 512));
