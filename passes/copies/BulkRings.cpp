@@ -27,6 +27,7 @@
 #include "passes/copies/RowMajorBuffer.h"
 #include "passes/facts/AxisInfo.h"
 #include "passes/facts/LoopSlice.h"
+#include "passes/facts/Overwrites.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/Refusals.h"
 #include "target/Tuning.h"
@@ -126,12 +127,22 @@ static SmallVector<Value> factorsOf(const RowLoad &row) {
   return factors;
 }
 
-/// The pointers that the kernel writes through anywhere; nothing if it cannot be
-/// said. Bulk copies do not see what threads wrote just before.
-static std::optional<DenseSet<Value>> writtenAnywhere(scf::ForOp loop) {
+/// Whether `op` comes, whenever it does, behind the first turn of `loop`.
+static bool isInOrBehind(Operation *op, scf::ForOp loop) {
+  if (loop->getParentOfType<LoopLikeOpInterface>())
+    return false;
+  Operation *beside = loop->getBlock()->findAncestorOpInBlock(*op);
+  return beside && !beside->isBeforeInBlock(loop);
+}
+
+/// The pointers that the kernel may have written through when `loop` starts; nothing if it
+/// cannot be said. Bulk copies do not see what threads wrote just before.
+static std::optional<DenseSet<Value>> writtenBefore(scf::ForOp loop) {
   auto kernel = loop->getParentOfType<func::FuncOp>();
   DenseSet<Value> roots;
   WalkResult result = kernel.walk([&](Operation *op) {
+    if (isa<StoreOp>(op) && isInOrBehind(op, loop))
+      return WalkResult::advance();
     if (auto store = dyn_cast<StoreOp>(op))
       collectRoots(store.getPtr(), roots);
     else if (isa<AtomicRmwOp, AtomicCasOp>(op))
@@ -146,7 +157,7 @@ static std::optional<DenseSet<Value>> writtenAnywhere(scf::ForOp loop) {
 }
 
 std::optional<BulkRing> tile::planBulkRing(scf::ForOp loop, int32_t stages, int64_t leastRowBytes) {
-  std::optional<DenseSet<Value>> written = writtenAnywhere(loop), here = writtenIn(loop);
+  std::optional<DenseSet<Value>> written = writtenBefore(loop), here = writtenIn(loop);
   if (!written || !here)
     return std::nullopt;
   auto kernel = loop->getParentOfType<func::FuncOp>();
@@ -158,7 +169,7 @@ std::optional<BulkRing> tile::planBulkRing(scf::ForOp loop, int32_t stages, int6
   for (LoadOp load : loop.getBody()->getOps<LoadOp>()) {
     if (!isa<RankedTensorType>(load.getType()) || load.getIsVolatile())
       continue;
-    if (comesFrom(load.getPtr(), *written)) {
+    if (comesFrom(load.getPtr(), *written) || maySeeStores(load, loop, *here)) {
       refuse(load, Reason::RowsWritten);
       continue;
     }

@@ -9,6 +9,7 @@
 #include "passes/copies/CopyPlaces.h"
 #include "passes/facts/ChainedProducts.h"
 #include "passes/facts/LoopSlice.h"
+#include "passes/facts/Overwrites.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Refusals.h"
@@ -77,15 +78,15 @@ bool tile::readsCopies(DotOp dot) {
              tuningOf(dot).copiedMostMultiplications;
 }
 
-/// `load` as a copy; on failure the remark says why.
-static std::optional<Copy> copyOf(LoadOp load, const DenseSet<Value> &written) {
+/// `load` of `loop` as a copy; on failure the remark says why.
+static std::optional<Copy> copyOf(LoadOp load, scf::ForOp loop, const DenseSet<Value> &written) {
   auto fail = [&](Reason why) {
     refuse(load, why);
     return std::nullopt;
   };
   if (load.getIsVolatile())
     return fail(Reason::CopyVolatile);
-  if (comesFrom(load.getPtr(), written))
+  if (maySeeStores(load, loop, written))
     return fail(Reason::CopyWritten);
   Copy copy;
   copy.load = load;
@@ -158,7 +159,7 @@ std::optional<Pipeline> tile::planPipeline(scf::ForOp loop, int32_t stages, bool
       refuse(load, Reason::CopyOrdered);
       continue;
     }
-    std::optional<Copy> copy = copyOf(load, written);
+    std::optional<Copy> copy = copyOf(load, loop, written);
     if (!copy)
       continue;
     if (slice.add({load.getPtr(), load.getMask()}))

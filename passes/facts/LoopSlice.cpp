@@ -1,5 +1,6 @@
 //===- LoopSlice.cpp - what of a loop's iteration can be computed early ---===//
 #include "passes/facts/LoopSlice.h"
+#include "passes/facts/Overwrites.h"
 #include "passes/facts/PointerRoots.h"
 
 using namespace mlir;
@@ -105,6 +106,6 @@ bool Slice::canRunAhead(Operation *op) {
   if (op->getBlock() != loop.getBody() || op->getNumRegions() != 0)
     return false;
   if (auto load = dyn_cast<LoadOp>(op))
-    return !load.getIsVolatile() && !comesFrom(load.getPtr(), written);
+    return !load.getIsVolatile() && !maySeeStores(load, loop, written);
   return isMemoryEffectFree(op) && !isa<DotOp, cta::WarpgroupDotOp>(op);
 }

@@ -33,7 +33,7 @@ std::optional<llvm::SmallVector<Gain, 2>> gainsOf(mlir::scf::ForOp loop, mlir::B
 /// loop carries for them. A second instance of these can run iterations ahead.
 class Slice {
 public:
-  /// Loads through a pointer of `written` cannot run ahead.
+  /// Loads that may see what the loop stores through `written` (maySeeStores) cannot run ahead.
   Slice(mlir::scf::ForOp loop, const llvm::DenseSet<mlir::Value> &written)
       : loop(loop), written(written) {}
 

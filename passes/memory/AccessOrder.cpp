@@ -45,7 +45,8 @@ static bool isSame(Value a, Value b, DenseSet<std::pair<Value, Value>> &known, u
 
 static Value pointersOf(Operation &op) {
   return llvm::TypeSwitch<Operation *, Value>(&op)
-      .Case<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>([](auto access) { return access.getPtr(); })
+      .Case<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp, cta::AsyncCopyOp>(
+          [](auto access) { return access.getPtr(); })
       .Default([](Operation *) { return Value(); });
 }
 
@@ -71,7 +72,8 @@ static bool shareRoots(Value a, Value b) {
 bool tile::meetAcrossThreads(Operation &first, Operation &second) {
   bool areStores = isa<StoreOp>(first) && isa<StoreOp>(second);
   bool isStored = isa<StoreOp>(first) || isa<StoreOp>(second);
-  if (!isStored || !isa<LoadOp, StoreOp>(first) || !isa<LoadOp, StoreOp>(second))
+  auto isPlain = [](Operation &op) { return isa<LoadOp, StoreOp, cta::AsyncCopyOp>(op); };
+  if (!isStored || !isPlain(first) || !isPlain(second))
     return false;
   Value a = pointersOf(first), b = pointersOf(second);
   auto block = dyn_cast<RankedTensorType>(a.getType()),
@@ -92,7 +94,7 @@ bool tile::meetsAtomic(Operation &first, Operation &second) {
   if (!a || !b || isAtomic(first) == isAtomic(second))
     return false;
   auto block = dyn_cast<RankedTensorType>(a.getType());
-  bool isLoad = isa<LoadOp>(first) || isa<LoadOp>(second);
+  bool isLoad = isa<LoadOp, cta::AsyncCopyOp>(first) || isa<LoadOp, cta::AsyncCopyOp>(second);
   bool isByOneThread =
       a.getType() == b.getType() && (block ? !hasCopies(block) && isByTheSame(a, b) : !isLoad);
   return !isByOneThread && shareRoots(a, b);

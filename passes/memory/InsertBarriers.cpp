@@ -78,6 +78,8 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
       } else if (isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(op)) {
         access(op, pending);
         visit(op, pending); // a volatile load passes on what one thread has read
+      } else if (isa<cta::AsyncCopyOp>(op)) {
+        meet(op, pending); // what comes behind it waits for the copy, and for all threads
       } else if (isa<LoopLikeOpInterface>(op)) {
         walkLoop(op, pending);
       } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
@@ -165,13 +167,18 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
 
   /// Other threads may hold an element that is loaded than the one that stores it.
   void access(Operation &op, Pending &pending) {
+    meet(op, pending);
+    if (!llvm::is_contained(pending.accesses, &op))
+      pending.accesses.push_back(&op);
+  }
+
+  /// A barrier before `op` if it loads what other threads store, or the other way round.
+  void meet(Operation &op, Pending &pending) {
     if (llvm::any_of(pending.accesses, [&](Operation *earlier) {
           return meetAcrossThreads(*earlier, op) || meetsAtomic(*earlier, op) ||
                  (releasesForAll(op) && isPublished(*earlier));
         }))
       barrierBefore(op, pending);
-    if (!llvm::is_contained(pending.accesses, &op))
-      pending.accesses.push_back(&op);
   }
 
   /// Whether several threads access what other programs may wait for: memory that this kernel

@@ -100,7 +100,7 @@ func.func @bytes(%x: !tile.ptr<i8>, %out: !tile.ptr<i8>, %n: i32, %stride: i32) 
   return
 }
 
-// What the loop writes may be what it reads; a few turns are not worth a start; what only adds up
+// What a turn stores the next one loads; a few turns are not worth a start; what only adds up
 // the assembler unrolls; and where a loop goes on from what it has read, nobody knows it ahead.
 // CHECK-LABEL: func.func @not(
 // CHECK-NOT: iter_args
@@ -114,6 +114,7 @@ func.func @not(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %out: !tile.pt
   %c64 = arith.constant 64 : i32
   %r = tile.make_range 0 to 64 : tensor<64xi32>
   %xs = tile.splat %x : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
+  %ahead = tile.splat %c64 : i32 -> tensor<64xi32>
   %os = tile.splat %out : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
   scf.for %i = %c0 to %n step %c1 : i32 {
     %start = arith.muli %i, %c64 : i32
@@ -121,7 +122,8 @@ func.func @not(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %out: !tile.pt
     %at = arith.addi %starts, %r : tensor<64xi32>
     %p = tile.addptr %xs, %at : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
     %v = tile.load %p : tensor<64x!tile.ptr<f32>>
-    tile.store %p, %v : tensor<64x!tile.ptr<f32>>
+    %next = tile.addptr %p, %ahead : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+    tile.store %next, %v : tensor<64x!tile.ptr<f32>>
   }
   scf.for %i = %c0 to %c8 step %c1 : i32 {
     %start = arith.muli %i, %c64 : i32

@@ -150,6 +150,8 @@ func.func @not_bulk(%x: !tile.ptr<f16> {tile.divisibility = 16 : i32},
   %xs = tile.splat %x : !tile.ptr<f16> -> !ptrs
   %ys = tile.splat %y : !tile.ptr<f16> -> !ptrs
   %outs = tile.splat %out : !tile.ptr<f16> -> !ptrs
+  %zeros = arith.constant dense<0.0> : !row
+  tile.store %outs, %zeros : !ptrs
   scf.for %i = %c0 to %n step %c1024 : i32 {
     %starts = tile.splat %i : i32 -> tensor<1024xi32>
     %at = arith.addi %starts, %column : tensor<1024xi32>

@@ -3,6 +3,8 @@
 
 #rows = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64]]} : [128]>
 #copies = #cta.layout<{register = [[32], [64]], lane = [[1], [2], [4], [8], [16]], warp = [[0], [0]]} : [128]>
+#turned = #cta.layout<{register = [], lane = [[4], [8], [16], [32], [64]], warp = [[1], [2]]} : [128]>
+!buffer = !cta.buffer<[128], f32, #cta.layout<{offset = [[1], [2], [4], [8], [16], [32], [64]]} : [128]>>
 
 module attributes {tile.kernel = #tile.kernel<>} {
 
@@ -32,6 +34,36 @@ func.func @by_the_same_threads(%p: !tile.ptr<f32>, %v: tensor<128xf32, #rows>) -
   tile.store %x, %v : tensor<128x!tile.ptr<f32>, #rows>
   %w = tile.load %x : tensor<128x!tile.ptr<f32>, #rows>
   return %w : tensor<128xf32, #rows>
+}
+
+// So are copies that threads start: who copies an element need not have stored it.
+// CHECK-LABEL: func.func @copied_by_other_threads
+func.func @copied_by_other_threads(%p: !tile.ptr<f32>, %v: tensor<128xf32, #rows>) {
+  %i = tile.make_range 0 to 128 : tensor<128xi32, #rows>
+  %j = tile.make_range 0 to 128 : tensor<128xi32, #turned>
+  %a = tile.splat %p : !tile.ptr<f32> -> tensor<128x!tile.ptr<f32>, #rows>
+  %b = tile.splat %p : !tile.ptr<f32> -> tensor<128x!tile.ptr<f32>, #turned>
+  %x = tile.addptr %a, %i : tensor<128x!tile.ptr<f32>, #rows>, tensor<128xi32, #rows>
+  %y = tile.addptr %b, %j : tensor<128x!tile.ptr<f32>, #turned>, tensor<128xi32, #turned>
+  %slots = cta.slots {cta.scratch_offset = 0 : i32, count = 1 : i32} : !buffer
+  %zero = arith.constant 0 : i32
+  %slot = cta.slot %slots[%zero] : !buffer
+  // CHECK: tile.store
+  // CHECK-NEXT: cta.barrier
+  // CHECK-NEXT: cta.async_copy
+  tile.store %x, %v : tensor<128x!tile.ptr<f32>, #rows>
+  cta.async_copy %y to %slot vector 1 : tensor<128x!tile.ptr<f32>, #turned>, !buffer
+  cta.async_commit
+  // CHECK: cta.async_copy
+  // CHECK-NOT: cta.barrier
+  // CHECK: cta.async_wait
+  // CHECK-NOT: cta.barrier
+  // CHECK: tile.store
+  cta.async_copy %y to %slot vector 1 : tensor<128x!tile.ptr<f32>, #turned>, !buffer
+  cta.async_commit
+  cta.async_wait 0
+  tile.store %x, %v : tensor<128x!tile.ptr<f32>, #rows>
+  return
 }
 
 // The slower warps have not read what the first one counts on.
