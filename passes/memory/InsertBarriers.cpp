@@ -166,8 +166,8 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
   /// Other threads may hold an element that is loaded than the one that stores it.
   void access(Operation &op, Pending &pending) {
     if (llvm::any_of(pending.accesses, [&](Operation *earlier) {
-          return meetAcrossThreads(*earlier, op) || meetsAtomic(*earlier, op) ||
-                 (releasesForAll(op) && isPublished(*earlier));
+          return meetAcrossThreads(*earlier, op) || mayBeInPlace(*earlier, op) ||
+                 meetsAtomic(*earlier, op) || (releasesForAll(op) && isPublished(*earlier));
         }))
       barrierBefore(op, pending);
     if (!llvm::is_contained(pending.accesses, &op))

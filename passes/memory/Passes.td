@@ -44,7 +44,9 @@ def InsertBarriersPass : TilePass<"tile-insert-barriers", "::mlir::ModuleOp"> {
     - **Guarantees**: between the last read of a shared-memory byte by one op and its
       next write by another there is a barrier on every path. So there is between a load and a
       store of global memory of the same argument, in either order, where another thread
-      may hold an element of these blocks of one shape in the one than in the other; between an
+      may hold an element of these blocks of one shape in the one than in the other; between a
+      load of what several threads hold and a later store of as many elements through another
+      argument, which may be the same memory, worked on in place; between an
       atomic operation and a load or store of memory of the same argument; and, before an atomic
       operation on a single number that releases, behind stores of several threads and loads of what
       the kernel stores to (AccessOrder.h).
