@@ -82,8 +82,13 @@ static Result subscriptString(const std::string &text, const PyValue &index) {
       return error;
     if (!Work::spendBytes(text.size()))
       return Work::error();
-    std::vector<StringRef> each = characters(text);
     std::string out;
+    if (isAscii(text)) {
+      for (int64_t i = 0; i < bounds.count; ++i)
+        out += text[bounds.start + i * bounds.step];
+      return PyValue::string(out);
+    }
+    std::vector<StringRef> each = characters(text);
     for (int64_t i = 0; i < bounds.count; ++i)
       out += each[bounds.start + i * bounds.step];
     return PyValue::string(out);

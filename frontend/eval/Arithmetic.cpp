@@ -217,7 +217,10 @@ static Result repeat(const PyValue &sequence, const PyValue &times) {
   if (size && (!count || (*count > 0 && uint64_t(*count) > maxElements / size)))
     return Work::checkLength(UINT64_MAX);
   uint64_t copies = size ? std::max<int64_t>(*count, 0) : 0;
-  if (!(sequence.isStr() ? Work::spendBytes(copies * size) : Work::spend(copies * size)))
+  uint64_t words = 0;
+  for (const PyValue &element : sequence.elements())
+    words += element.is(Kind::Int) ? element.asInt().getNumWords() : 1;
+  if (!(sequence.isStr() ? Work::spendBytes(copies * size) : Work::spend(copies * words)))
     return Work::error();
   if (sequence.isStr()) {
     std::string out;

@@ -20,6 +20,8 @@ Result Evaluator::runClauses(const ast::Comprehension &comprehension, size_t ind
     Result value = comprehension.value ? evaluate(*comprehension.value, scope) : Result(PyValue());
     if (value)
       out.emplace_back(element.take(), *value);
+    if (auto error = Work::checkLength(out.size()))
+      return error;
     return value;
   }
   const ast::Comprehension::Clause &clause = comprehension.clauses[index];

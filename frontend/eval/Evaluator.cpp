@@ -62,6 +62,8 @@ Result Evaluator::evaluate(const ast::Expr &expr, const ScopePtr &scope) {
   Work work(steps, limits.steps);
   AtPlace here({&scope->module->source(), expr.range});
   Result result = dispatch(expr, scope);
+  if (result && result->is(Kind::Int)) // of many words perhaps, which whoever takes it copies
+    Work::spend(result->asInt().getNumWords() - 1);
   // What was given up on the way has some value or other.
   if (steps > limits.steps && (result || result.error().type != "LimitError"))
     result = Work::error();

@@ -13,6 +13,11 @@ using namespace tile;
 using namespace tile::eval;
 using llvm::StringRef;
 
+/// Files that import from each other, one behind the other, and definitions that need each other
+/// nest on the machine's stack, of which a thread may have 8 MB.
+constexpr unsigned kMostNested = 1500;
+static thread_local unsigned nested = 0;
+
 static bool asksForOtherVendor(StringRef condition) {
   static constexpr StringRef others[] = {
       "hip",   "rocm",      "amd",     "xpu",   "npu",   "musa", "mlu",      "ascend", "cpu",
@@ -73,6 +78,13 @@ Result ModuleEnv::evaluateStatement(size_t index, StringRef name) {
   if (statement.state == Statement::State::Running)
     return Result(fail(formatted("`{}` is defined in terms of itself", name), "NameError"))
         .at(file, statement.stmt->range);
+  llvm::SaveAndRestore<unsigned> deeper(nested, nested + 1);
+  if (nested > kMostNested)
+    return Result(fail(formatted("`{}` is behind more than {} imports and definitions that need "
+                                 "each other: define it nearer to where it is used",
+                                 name, kMostNested),
+                       "LimitError"))
+        .at(file, statement.stmt->range);
   if (statement.state == Statement::State::Waiting) {
     statement.state = Statement::State::Running;
     // What a file defines outlives the call that happened to need it first.
@@ -93,7 +105,8 @@ Result ModuleEnv::evaluateStatement(size_t index, StringRef name) {
   if (statement.isUndecided() && bindings[name].front() < index)
     return lookupBefore(name, index);
   auto error = std::make_unique<EvalError>(*statement.error);
-  error->diagnostic.message =
-      formatted("`{}` is not known at compile time: {}", name, error->diagnostic.message);
+  constexpr size_t kLongMessage = 1000; // of names that each need the next one
+  if (std::string &message = error->diagnostic.message; message.size() < kLongMessage)
+    message = formatted("`{}` is not known at compile time: {}", name, message);
   return error;
 }

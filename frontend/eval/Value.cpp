@@ -41,6 +41,14 @@ void PyValue::release() {
 // Construction
 //===----------------------------------------------------------------------===//
 
+/// An integer of more than a word is copied with the element that it is.
+static void spendElements(llvm::ArrayRef<PyValue> elements) {
+  uint64_t words = 0;
+  for (const PyValue &element : elements)
+    words += element.is(PyValue::Kind::Int) ? element.asInt().getNumWords() : 1;
+  Work::spendObject(words);
+}
+
 int64_t RangeObject::size() const {
   // The difference of two int64 may not fit; unsigned arithmetic does.
   if (step > 0 ? start >= stop : start <= stop)
@@ -63,15 +71,18 @@ PyValue PyValue::integer(APInt i) {
 }
 
 PyValue PyValue::string(std::string text) {
+  Work::spendObject(text.size() / 32);
   return PyValue(Storage(std::make_shared<const std::string>(std::move(text))));
 }
 
 PyValue PyValue::tuple(std::vector<PyValue> elements) {
+  spendElements(elements);
   return PyValue(Storage(std::make_shared<TupleObject>(TupleObject{std::move(elements), nullptr})));
 }
 
 PyValue PyValue::namedTuple(std::shared_ptr<const ClassObject> type,
                             std::vector<PyValue> elements) {
+  spendElements(elements);
   return PyValue(
       Storage(std::make_shared<TupleObject>(TupleObject{std::move(elements), std::move(type)})));
 }
@@ -82,10 +93,12 @@ const std::shared_ptr<const ClassObject> *tile::eval::classOf(const PyValue &val
 }
 
 PyValue PyValue::list(std::vector<PyValue> elements) {
+  spendElements(elements);
   return PyValue(Storage(std::make_shared<ListObject>(ListObject{std::move(elements)})));
 }
 
 PyValue PyValue::dict(std::vector<std::pair<PyValue, PyValue>> items) {
+  Work::spendObject(2 * items.size());
   auto object = std::make_shared<DictObject>();
   for (auto &[key, value] : items)
     object->set(key, std::move(value));
@@ -93,6 +106,7 @@ PyValue PyValue::dict(std::vector<std::pair<PyValue, PyValue>> items) {
 }
 
 PyValue PyValue::set(std::vector<PyValue> elements) {
+  spendElements(elements);
   auto object = std::make_shared<SetObject>();
   for (const PyValue &element : elements)
     object->insert(element);

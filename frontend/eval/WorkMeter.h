@@ -20,7 +20,7 @@ namespace tile::eval {
 struct EvalError;
 
 /// The longest string and container: what is longer is a mistake, not a program.
-constexpr uint64_t maxElements = 1 << 24;
+constexpr uint64_t maxElements = 1 << 22;
 
 /// While one lives, work of this thread counts there. Without one it is free.
 class Work {
@@ -34,6 +34,10 @@ public:
   static bool spend(uint64_t elements);
   /// So are bytes of a string, or bits of an integer that takes their square.
   static bool spendBytes(uint64_t bytes) { return spend(bytes / 16); }
+  /// A string or container of so many elements, of 32 bytes each, is about to be kept. What can be
+  /// made within the limit of steps therefore fits into memory, whether it is given up again or
+  /// not.
+  static bool spendObject(uint64_t elements) { return spend(8 + elements); }
   static bool spendBits(uint64_t bits) { return spend((bits / 64) * (bits / 64) / 16); }
   /// Why no more is done.
   static std::unique_ptr<EvalError> error();

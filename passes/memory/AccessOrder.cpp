@@ -1,6 +1,7 @@
 //===- AccessOrder.cpp - global memory that several threads use -----------===//
 #include "passes/memory/AccessOrder.h"
 #include "ir/Kernel.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/Reach.h"
@@ -85,6 +86,35 @@ bool tile::meetAcrossThreads(Operation &first, Operation &second) {
   if (areStores)
     return block && isByTheSame(a, b);
   return shareRoots(a, b);
+}
+
+/// The arguments of the kernel that `pointer` comes from; false if other pointers are among them.
+static bool comesFromArguments(Value pointer, llvm::DenseSet<Value> &roots) {
+  collectRoots(pointer, roots);
+  return llvm::all_of(roots, [](Value root) {
+    auto arg = dyn_cast<BlockArgument>(root);
+    return arg && isa<func::FuncOp>(arg.getOwner()->getParentOp());
+  });
+}
+
+static unsigned widthOfPointee(Value pointer) {
+  Type pointee = cast<PtrType>(getElementTypeOrSelf(pointer.getType())).getPointee();
+  return isa<PtrType>(pointee) ? 64 : pointee.getIntOrFloatBitWidth();
+}
+
+bool tile::mayBeInPlace(Operation &first, Operation &second) {
+  auto load = dyn_cast<LoadOp>(first);
+  auto store = dyn_cast<StoreOp>(second);
+  if (!load || !store)
+    return false;
+  Value a = load.getPtr(), b = store.getPtr();
+  auto block = dyn_cast<RankedTensorType>(a.getType()),
+       other = dyn_cast<RankedTensorType>(b.getType());
+  if (!block != !other || (block && (block.getShape() != other.getShape() || !hasCopies(block))) ||
+      widthOfPointee(a) != widthOfPointee(b))
+    return false;
+  llvm::DenseSet<Value> from, to;
+  return comesFromArguments(a, from) && comesFromArguments(b, to);
 }
 
 static bool isAtomic(Operation &op) { return isa<AtomicRmwOp, AtomicCasOp>(op); }

@@ -3,8 +3,9 @@
 // The same element of blocks of one shape is in order where a program loads and stores memory of
 // one argument (docs/language.md), whoever holds it: the thread that stores it need not be the one
 // that loads it, once a layout has been chosen for each of the two, or where several threads hold
-// copies. So is what a program loads and stores with its atomic operations on that memory, and
-// before one on a single number that releases: one thread does that for all of them.
+// copies. What several threads load is so in front of a store through another argument, too, which
+// may be the same memory. So is what a program loads and stores with its atomic operations on that
+// memory, and before one on a single number that releases: one thread does that for all of them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_PASSES_MEMORY_ACCESSORDER_H
@@ -18,6 +19,11 @@ namespace tile {
 /// same pointers, and another thread may hold an element of these blocks in the one than in the
 /// other.
 bool meetAcrossThreads(mlir::Operation &first, mlir::Operation &second);
+
+/// Whether `first` loads what several threads hold and `second` stores as many elements, equally
+/// wide, through another argument: both may be one array that is worked on in place, where each
+/// element is read before it is written.
+bool mayBeInPlace(mlir::Operation &first, mlir::Operation &second);
 
 /// Whether one of the two is an atomic operation and the other a load or store of memory from the
 /// same argument, which another thread may do.

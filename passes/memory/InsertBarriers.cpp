@@ -175,8 +175,8 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
   /// A barrier before `op` if it loads what other threads store, or the other way round.
   void meet(Operation &op, Pending &pending) {
     if (llvm::any_of(pending.accesses, [&](Operation *earlier) {
-          return meetAcrossThreads(*earlier, op) || meetsAtomic(*earlier, op) ||
-                 (releasesForAll(op) && isPublished(*earlier));
+          return meetAcrossThreads(*earlier, op) || mayBeInPlace(*earlier, op) ||
+                 meetsAtomic(*earlier, op) || (releasesForAll(op) && isPublished(*earlier));
         }))
       barrierBefore(op, pending);
   }

@@ -46,7 +46,9 @@ def InsertBarriersPass : TilePass<"tile-insert-barriers", "::mlir::ModuleOp"> {
       store of global memory of the same argument, in either order, where another thread
       may hold an element of these blocks of one shape in the one than in the other, and between such
       a store and a copy that threads start (what is stored behind a copy comes behind the wait for it,
-      where all threads meet); between an
+      where all threads meet); between a
+      load of what several threads hold and a later store of as many elements through another
+      argument, which may be the same memory, worked on in place; between an
       atomic operation and a load or store of memory of the same argument; and, before an atomic
       operation on a single number that releases, behind stores of several threads and loads of what
       the kernel stores to (AccessOrder.h).

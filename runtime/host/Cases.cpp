@@ -77,6 +77,9 @@ static std::unique_ptr<EvalError> multiply(std::vector<Case> &cases, const std::
   std::vector<PyValue> elements;
   if (values.isStr() || !eval::iterate(values, elements))
     return fail(formatted("`{}` needs a list of values, got {}", name, eval::repr(values)));
+  constexpr size_t maxCases = 100000;
+  if (!cases.empty() && elements.size() > maxCases / cases.size())
+    return fail(formatted("this sweep has more than {} cases", maxCases));
   std::vector<Case> product;
   for (const Case &c : cases)
     for (const PyValue &element : elements) {
@@ -84,9 +87,6 @@ static std::unique_ptr<EvalError> multiply(std::vector<Case> &cases, const std::
       llvm::erase_if(product.back().parameters, [&](auto &p) { return p.first == name; });
       product.back().parameters.emplace_back(name, element);
     }
-  constexpr size_t maxCases = 100000;
-  if (product.size() > maxCases)
-    return fail(formatted("this sweep has more than {} cases", maxCases));
   cases = std::move(product);
   return nullptr;
 }

@@ -9,6 +9,8 @@ using tile::formatted;
 
 /// What nobody wrote reads as NaN in every float type.
 constexpr uint8_t poisonByte = 0xff;
+/// Of larger tensors, all counts as written once the host has written a part.
+constexpr uint64_t kMostTracked = 1 << 30;
 
 void HostContext::note(llvm::Error error) {
   if (!error)
@@ -99,31 +101,53 @@ const uint8_t *Storage::read() {
 uint8_t *Storage::write() {
   if (!read())
     return nullptr;
+  if (holder != Holder::Host && owner->device.isCpu() && bytes <= kMostTracked)
+    written.resize(bytes);
   holder = Holder::Host;
   return hostBytes.get();
+}
+
+void Storage::wrote(uint64_t at, uint64_t count) {
+  if (!written.empty() && count)
+    written.set(at, at + count);
 }
 
 uint8_t *Storage::overwrite() {
   if (!allocateHost())
     return nullptr;
+  written.clear();
   holder = Holder::Host;
   return hostBytes.get();
+}
+
+/// Of what the device has, only the bytes that the host wrote: the others may be nobody's.
+void Storage::upload() {
+  if (written.empty())
+    owner->note(owner->device.upload(pointer, hostBytes.get(), bytes));
+  for (int begin = written.find_first(), end; begin != -1; begin = written.find_next(end - 1)) {
+    end = written.find_next_unset(begin);
+    end = end == -1 ? int(written.size()) : end;
+    owner->note(owner->device.upload(pointer + begin, hostBytes.get() + begin, end - begin));
+  }
+  written.clear();
 }
 
 tile::runtime::DevicePtr Storage::devicePointer() {
   bool isNew = !pointer;
   if (!allocateDevice())
     return 0;
-  if (holder == Holder::Host && bytes) {
-    owner->note(owner->device.upload(pointer, hostBytes.get(), bytes));
-    holder = Holder::Both;
-  } else if (holder == Holder::Nobody && isNew && bytes) {
+  bool isWhole = holder == Holder::Host && written.empty();
+  if (isNew && bytes && !isWhole)
     owner->note(owner->device.poison(pointer, poisonByte, bytes));
+  if (holder == Holder::Host && bytes) {
+    upload();
+    holder = Holder::Both;
   }
   return pointer;
 }
 
 void Storage::deviceWrote() {
+  written.clear();
   holder = Holder::Device;
   releaseHost();
 }

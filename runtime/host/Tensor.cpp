@@ -168,6 +168,7 @@ std::unique_ptr<eval::EvalError> Tensor::assign(const Array &given) {
     else
       bits = encodeInt(elementType, values.ints[position]);
     storeBits(bytes + at * width, bits, width);
+    memory->wrote(at * width, width);
   });
   return nullptr;
 }

@@ -12,6 +12,7 @@
 #include "runtime/Device.h"
 #include "runtime/host/Array.h"
 #include "runtime/host/ElementBits.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include <cstdlib>
 
@@ -78,8 +79,9 @@ public:
   const ContextPtr &context() const { return owner; }
   /// The host's copy, up to date; null if there is no room for it (see HostContext).
   const uint8_t *read();
-  /// As `read`, but it becomes the only valid one.
+  /// As `read`, but it becomes the only valid one, of the bytes that `wrote` names.
   uint8_t *write();
+  void wrote(uint64_t at, uint64_t count);
   /// As `write`, without fetching what the device holds: all of it is going to
   /// be overwritten.
   uint8_t *overwrite();
@@ -96,6 +98,7 @@ private:
   bool allocateHost();
   void releaseHost();
   bool allocateDevice();
+  void upload();
 
   ContextPtr owner;
   uint64_t bytes;
@@ -105,6 +108,9 @@ private:
   std::unique_ptr<uint8_t, Free> hostBytes; ///< null: there are none
   runtime::DevicePtr pointer = 0;
   Holder holder = Holder::Nobody;
+  /// The bytes that only the host's copy has, on devices that know which bytes somebody has
+  /// written; empty: all of them.
+  llvm::BitVector written;
 };
 
 /// Every tensor lies inside its storage: there is no other way to make one than

@@ -87,7 +87,8 @@ static void describe(const Type &tensor, LaunchArg &arg) {
 
 bool fuzz::isRefusal(llvm::StringRef why) {
   return why.contains("does not compile") &&
-         why.contains(" bytes of shared memory, most of them here, but ");
+         (why.contains(" bytes of shared memory, most of them here, but ") ||
+          (why.contains(" the kernel has more than ") && why.contains(" instructions: use ")));
 }
 
 static Outcome run(Device &device, const fuzz::Kernel &kernel, const frontend::SourceFile &file,

@@ -68,7 +68,7 @@ static int conclude(int64_t failures, const Work &work, const std::string &error
                << llvm::format("%.0f", work.seconds) << " s of processor time: " << failures
                << " failed";
   if (refused)
-    llvm::outs() << ", " << refused << " refused: too much shared memory";
+    llvm::outs() << ", " << refused << " refused: too much shared memory, or too many instructions";
   llvm::outs() << '\n';
   return failures ? 1 : 0;
 }
@@ -181,11 +181,16 @@ static int fuzzProducts() {
   std::vector<uint64_t> failures;
   std::string error;
   Work work;
+  int64_t refused = 0;
   int64_t failed = runCases(
       {prepare,
        [](uint64_t i) { return checkProducts(*differential, choicesOf(seed + i), seed + i); }},
       count, processes(), limits, seconds, work,
       [&](uint64_t i, const std::string &why) {
+        if (isRefusal(why)) {
+          ++refused;
+          return;
+        }
         failures.push_back(seed + i);
         llvm::outs() << "seed " << seed + i << ": " << llvm::StringRef(why).take_front(400) << '\n';
         llvm::outs().flush();
@@ -196,7 +201,9 @@ static int fuzzProducts() {
       return runAlone(
           [&] {
             std::string problem = prepare();
-            return problem.empty() ? checkProducts(*differential, choices, of) : std::string();
+            if (problem.empty())
+              problem = checkProducts(*differential, choices, of);
+            return isRefusal(problem) ? std::string() : problem;
           },
           limits);
     };
@@ -209,7 +216,7 @@ static int fuzzProducts() {
     describe(made(small, of), wrong(small));
     keep("products-" + std::to_string(of) + ".tile", made(small, of).source());
   }
-  return conclude(failed, work, error);
+  return conclude(failed < 0 ? failed : failed - refused, work, error, refused);
 }
 
 //===----------------------------------------------------------------------===//

@@ -159,9 +159,9 @@ TEST(Tensor, ResultsThatDoNotFitIntoMemoryAreRefused) {
   EXPECT_EQ(limited("tile.cat([tile.zeros((1 << 61, 0))] * 8, axis=0)"),
             "ValueError: `cat` gives more than 2^63 elements along axis 0");
   EXPECT_EQ(limited("tile.zeros((1 << 61, 0)).tolist()"),
-            "MemoryError: strings and containers have at most 16777216 elements at compile time");
+            "MemoryError: strings and containers have at most 4194304 elements at compile time");
   EXPECT_EQ(limited("[1 for row in tile.zeros((1 << 61, 0))]"),
-            "MemoryError: strings and containers have at most 16777216 elements at compile time");
+            "MemoryError: strings and containers have at most 4194304 elements at compile time");
   EXPECT_EQ(limited("repr(tile.zeros(1).expand((1 << 30, 2)))"),
             "'tensor(shape (1073741824, 2), fp32)'");
   EXPECT_EQ(limited("tile.zeros((1 << 40, 0)).softmax(0).shape"), "(1099511627776, 0)");

@@ -171,11 +171,18 @@ func.func @next_count(%p: !tile.ptr<i32>, %n: i32) {
   return
 }
 
-// Another argument is other memory.
-// CHECK-LABEL: func.func @other_memory
-// CHECK-NOT: cta.barrier
-// CHECK: return
-func.func @other_memory(%p: !tile.ptr<i32>, %q: !tile.ptr<i32>, %n: i32) {
+// Another argument is other memory, or all of it is read before it is written: a turn may load what
+// was there before the last one.
+// CHECK-LABEL: func.func @other_argument
+// CHECK: scf.for
+// CHECK-NEXT: tile.addptr
+// CHECK-NEXT: tile.load
+// CHECK-NEXT: arith.addi
+// CHECK-NEXT: tile.addptr
+// CHECK-NEXT: cta.barrier
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: }
+func.func @other_argument(%p: !tile.ptr<i32>, %q: !tile.ptr<i32>, %n: i32) {
   %zero = arith.constant 0 : i32
   %one = arith.constant 1 : i32
   scf.for %k = %zero to %n step %one : i32 {
@@ -186,6 +193,72 @@ func.func @other_memory(%p: !tile.ptr<i32>, %q: !tile.ptr<i32>, %n: i32) {
     tile.store %y, %v : !tile.ptr<i32>
   }
   return
+}
+
+// Both arguments may be one array that is worked on in place: what several threads load, one of them
+// stores.
+// CHECK-LABEL: func.func @in_place_by_two_arguments
+func.func @in_place_by_two_arguments(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>) {
+  %j = tile.make_range 0 to 128 : tensor<128xi32, #copies>
+  %a = tile.splat %p : !tile.ptr<f32> -> tensor<128x!tile.ptr<f32>, #copies>
+  %b = tile.splat %q : !tile.ptr<f32> -> tensor<128x!tile.ptr<f32>, #copies>
+  %x = tile.addptr %a, %j : tensor<128x!tile.ptr<f32>, #copies>, tensor<128xi32, #copies>
+  %y = tile.addptr %b, %j : tensor<128x!tile.ptr<f32>, #copies>, tensor<128xi32, #copies>
+  // CHECK: tile.load
+  // CHECK-NEXT: arith.negf
+  // CHECK-NEXT: cta.barrier
+  // CHECK-NEXT: tile.store
+  %w = tile.load %x : tensor<128x!tile.ptr<f32>, #copies>
+  %v = arith.negf %w : tensor<128xf32, #copies>
+  tile.store %y, %v : tensor<128x!tile.ptr<f32>, #copies>
+  return
+}
+
+// CHECK-LABEL: func.func @a_number_in_place_by_two_arguments
+func.func @a_number_in_place_by_two_arguments(%p: !tile.ptr<i32>, %q: !tile.ptr<i32>, %one: i32) -> i32 {
+  // CHECK: tile.load
+  // CHECK-NEXT: arith.addi
+  // CHECK-NEXT: cta.barrier
+  // CHECK-NEXT: tile.store
+  %n = tile.load %p : !tile.ptr<i32>
+  %m = arith.addi %n, %one : i32
+  tile.store %q, %m : !tile.ptr<i32>
+  return %n : i32
+}
+
+// Each thread stores what it alone has loaded.
+// CHECK-LABEL: func.func @in_place_by_the_same_threads
+// CHECK-NOT: cta.barrier
+// CHECK: return
+func.func @in_place_by_the_same_threads(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>) {
+  %i = tile.make_range 0 to 128 : tensor<128xi32, #rows>
+  %a = tile.splat %p : !tile.ptr<f32> -> tensor<128x!tile.ptr<f32>, #rows>
+  %b = tile.splat %q : !tile.ptr<f32> -> tensor<128x!tile.ptr<f32>, #rows>
+  %x = tile.addptr %a, %i : tensor<128x!tile.ptr<f32>, #rows>, tensor<128xi32, #rows>
+  %y = tile.addptr %b, %i : tensor<128x!tile.ptr<f32>, #rows>, tensor<128xi32, #rows>
+  %w = tile.load %x : tensor<128x!tile.ptr<f32>, #rows>
+  tile.store %y, %w : tensor<128x!tile.ptr<f32>, #rows>
+  return
+}
+
+// Numbers of 32 bits are not worked on in place where those of 16 are.
+// CHECK-LABEL: func.func @other_widths
+// CHECK-NOT: cta.barrier
+// CHECK: return
+func.func @other_widths(%p: !tile.ptr<i32>, %q: !tile.ptr<i16>, %m: i16) -> i32 {
+  %n = tile.load %p : !tile.ptr<i32>
+  tile.store %q, %m : !tile.ptr<i16>
+  return %n : i32
+}
+
+// What is loaded behind a store through another argument may be what was there before.
+// CHECK-LABEL: func.func @read_behind
+// CHECK-NOT: cta.barrier
+// CHECK: return
+func.func @read_behind(%p: !tile.ptr<i32>, %q: !tile.ptr<i32>, %m: i32) -> i32 {
+  tile.store %q, %m : !tile.ptr<i32>
+  %n = tile.load %p : !tile.ptr<i32>
+  return %n : i32
 }
 
 }

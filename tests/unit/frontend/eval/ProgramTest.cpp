@@ -321,17 +321,10 @@ TEST(Function, WhatIsHandledCountsAsSteps) {
   const std::string twice = "def f():\n    s = 'a'\n    for i in range(60):\n        s = ";
   const std::string doubled = "def f():\n    s = [1]\n    for i in range(60):\n        ";
   for (const std::string &body :
-       {twice + "s + s\n",
-        twice + "f'{s}{s}'\n",
-        twice + "s.join([s, s])\n",
-        twice + "s.replace('a', 'aa')\n",
-        twice + "'%s%s' % (s, s)\n",
-        twice + "'{}{}'.format(s, s)\n",
-        twice + "s * 2\n",
-        doubled + "s = s + s\n",
-        doubled + "s += s\n",
-        doubled + "s.extend(s)\n",
-        doubled + "s = [*s, *s]\n",
+       {twice + "s + s\n", twice + "f'{s}{s}'\n", twice + "s.join([s, s])\n",
+        twice + "s.replace('a', 'aa')\n", twice + "'%s%s' % (s, s)\n",
+        twice + "'{}{}'.format(s, s)\n", twice + "s * 2\n", doubled + "s = s + s\n",
+        doubled + "s += s\n", doubled + "s.extend(s)\n", doubled + "s = [*s, *s]\n",
         std::string("def f():\n    s, t = [1], [1]\n    for i in range(60):\n"
                     "        s, t = [s, s], [t, t]\n    return s == t\n"),
         std::string("s = 'a' * (1 << 20)\ndef f():\n"
@@ -347,12 +340,18 @@ TEST(Function, WhatIsHandledCountsAsSteps) {
                     "    return sum([(i in l) + l.index(1 << 13) for i in range(1 << 12)])\n"),
         std::string("def f():\n    n = 1\n    for i in range(1 << 14):\n"
                     "        n = n * 3 % (1 << 4000)\n"),
-        std::string("def f():\n    return [3 ** 5000 for i in range(1 << 14)]\n")}) {
+        std::string("def f():\n    return [3 ** 5000 for i in range(1 << 14)]\n"),
+        // What is kept takes memory, too.
+        std::string("def f():\n    return len([(i, i) for i in range(1 << 14)])\n"),
+        std::string("def f():\n    return len([[i] for i in range(1 << 14)])\n"),
+        std::string("def f():\n    return len(list(zip(range(1 << 13), range(1 << 13))))\n"),
+        std::string("def f():\n    return len(('x ' * (1 << 14)).split())\n"),
+        std::string("def f():\n    return [1 << 8000 for i in range(1 << 12)]\n")}) {
     TestFile file(body);
     file.program.evaluator().limits.steps = 100000;
     std::string result = file.call("f");
     EXPECT_TRUE(result.find("gave up after 100000 steps") != std::string::npos ||
-                result.find("have at most 16777216 elements") != std::string::npos)
+                result.find("have at most 4194304 elements") != std::string::npos)
         << body << result.substr(0, 200);
   }
   // Containers that hold themselves.
