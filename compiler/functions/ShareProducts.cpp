@@ -159,12 +159,14 @@ static void forEachBlock(const KernelShape &shape, const Extents &of, const Targ
   }
 }
 
-/// The best block for so many parts, and how long that takes.
+/// The best block for so many parts, and how long that takes. Where memory is the limit and a
+/// larger one is hardly better, a smaller one: more multiprocessors have a share.
 static std::pair<Cut, double> bestFor(const KernelShape &shape, const Extents &of,
                                       const Target &target, int64_t parts) {
   std::pair<Cut, double> best;
+  double worth = Model(shape, of, target).isSkinny() ? kSkinnyProducts.worthIt : 1;
   forEachBlock(shape, of, target, parts, [&](const Cut &cut, double time) {
-    if (best.second == 0 || time < best.second)
+    if (best.second == 0 || time < best.second * worth)
       best = {cut, time};
   });
   return best;
