@@ -42,7 +42,8 @@ inline constexpr llvm::StringLiteral kFpFusionAttr = "tile.fp_fusion";
 inline constexpr llvm::StringLiteral kDependentLaunchAttr = "tile.dependent_launch";
 /// Unit, with the one before: once the kernel has waited, the grid behind it may start.
 inline constexpr llvm::StringLiteral kAnnouncesAttr = "tile.announces";
-/// On a module: its grids are too small for thread blocks that several programs share.
+/// i32: no multiprocessor gets more programs of the kernel's grids than so many, too few for thread
+/// blocks that several share.
 inline constexpr llvm::StringLiteral kFewProgramsAttr = "tile.few_programs";
 /// Unit: a multiprocessor has few programs, so that loops load turns ahead
 /// (passes/copies/FewPrograms.h).

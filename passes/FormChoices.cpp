@@ -102,6 +102,7 @@ LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &
   if (!hasRoles || !isFree(wanted.getRoles()) || wanted.getCtas() > 1 || needsResultsInTurn(module))
     return success();
   int64_t enough = warpgroupsWanted(), bytes = 0;
+  enough = std::min(enough, warpgroupsOfFewPrograms(module).value_or(enough));
   int64_t with = warpgroupsWithRoles(module);
   // Rings and a warp more that programs wait for which have nothing to do, or that are done
   // before those that compute have begun.

@@ -3,6 +3,7 @@
 #include "passes/graph/RowLevels.h"
 #include "target/Devices.h"
 #include "target/Tuning.h"
+#include "target/tuning/SkinnyProducts.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace tile;
@@ -152,8 +153,9 @@ static int64_t blocksAtOnce(const Target &target) {
   return deviceLike(target.capability).multiprocessors;
 }
 
-bool tile::fillsSharedBlocks(int64_t programs, const Target &target) {
-  return programs >= 2 * blocksAtOnce(target);
+int tile::fewPrograms(int64_t programs, const Target &target) {
+  int64_t atOnce = blocksAtOnce(target);
+  return programs >= 2 * atOnce ? 0 : programs <= atOnce ? 1 : 2;
 }
 
 int64_t tile::threadsAtOnce(const Target &target) {
@@ -197,9 +199,11 @@ static constexpr ProductBlock kProductBlocks[] = {{16, 64, 4},   {16, 128, 4},  
                                                   {64, 64, 4},   {64, 128, 4},  {128, 64, 4},
                                                   {128, 128, 4}, {128, 256, 8}, {256, 128, 8}};
 
-int tile::turnsOnTheWay(const Target &target, int64_t turnBytes, int64_t wanted) {
+int tile::turnsOnTheWay(const Target &target, int64_t turnBytes, int64_t programs, int64_t wanted) {
   const Tuning &tuning = tuningOf(target);
-  int64_t most = target.maxSharedBytes * tuning.fifthsForTurns / 5 / turnBytes;
+  bool isAlone = fewPrograms(programs, target) == 1;
+  int64_t tenths = isAlone ? kSkinnyProducts.tenthsForTurnsAlone : 2 * tuning.fifthsForTurns;
+  int64_t most = target.maxSharedBytes * tenths / 10 / turnBytes;
   return int(std::clamp<int64_t>(std::min(wanted, most), kDefaultStages, tuning.mostOperandStages));
 }
 
@@ -235,7 +239,6 @@ static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of,
     cut.block = block.columns;
     cut.warps = isPair && block.rows * block.columns == 128 * 128 ? 8 : block.warps;
   }
-  cut.evenInner = of.inner % cut.inner == 0;
   // Few blocks keep memory busy only if each has more on its way.
   const DeviceModel *device = deviceFor(target.capability);
   if (!device)
@@ -243,9 +246,12 @@ static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of,
   int64_t programs = std::clamp<int64_t>(countPrograms(shape, cut, of), 1, 2 * atOnce);
   int64_t columns = cut.block * int64_t(1 + shape.product->others.size());
   int64_t turn = (cut.rows + columns) * cut.inner * bytes;
-  auto wanted =
-      int64_t(device->terabytesPerSecond * 1e6 * tuning.onTheWayMicroseconds) / (programs * turn);
-  cut.stages = turnsOnTheWay(target, turn, wanted);
+  // Rows that all programs read come from the cache.
+  int64_t fromMemory = of.rows <= cut.rows ? columns * cut.inner * bytes : turn;
+  auto wanted = int64_t(device->terabytesPerSecond * 1e6 * tuning.onTheWayMicroseconds) /
+                (programs * fromMemory);
+  cut.stages = turnsOnTheWay(target, turn, countPrograms(shape, cut, of), wanted);
+  cutSkinny(cut, shape, of, target);
 }
 
 std::optional<Extents> tile::extentsOf(const KernelShape &shape, const Bindings &sizes) {

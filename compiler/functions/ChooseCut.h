@@ -54,6 +54,10 @@ bool isStreaming(const graph::KernelShape &shape, const graph::Cut &cut, const E
 /// Whether a program can hold what it needs for a chain of products of these sizes.
 bool chainFits(const graph::KernelShape &shape, const Extents &extents, const Target &target);
 
+/// Makes the cut of a product that memory limits the best one of ShareProducts.cpp, if that is
+/// faster.
+void cutSkinny(graph::Cut &cut, const graph::KernelShape &shape, const Extents &extents,
+               const Target &target);
 /// How many parts the inner dimension of a product is best shared in; 1: it is not.
 int64_t shareInner(const graph::KernelShape &shape, const Extents &extents, const Target &target);
 /// The kernel that multiplies so many parts, one for each y of its grid, and the one that adds
@@ -70,8 +74,9 @@ int64_t shareRows(const graph::KernelShape &shape, const Extents &extents, const
 graph::Cut cutStep(const graph::KernelShape &shape, const Extents &extents, const Target &target,
                    const TensorKernel &kernel);
 
-/// Whether so many programs are thread blocks for the whole chip even if two share each.
-bool fillsSharedBlocks(int64_t programs, const Target &target);
+/// So many of them a multiprocessor gets at most; 0: they are thread blocks for the whole chip even
+/// if two share each.
+int fewPrograms(int64_t programs, const Target &target);
 /// Threads that the chip runs at once.
 int64_t threadsAtOnce(const Target &target);
 
@@ -83,8 +88,10 @@ inline constexpr int64_t kLeastBlock = 16;
 inline int64_t powerOfTwo(int64_t n) {
   return int64_t(llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(n, 1))));
 }
-/// Turns of a product that may be on their way, of so many bytes each; at most `wanted`.
-int turnsOnTheWay(const Target &target, int64_t turnBytes, int64_t wanted = INT64_MAX);
+/// Turns of a product that may be on their way, of so many bytes each, in each of so many programs;
+/// at most `wanted`.
+int turnsOnTheWay(const Target &target, int64_t turnBytes, int64_t programs,
+                  int64_t wanted = INT64_MAX);
 
 /// Programs along x that the cut needs.
 int64_t countPrograms(const graph::KernelShape &shape, const graph::Cut &cut,

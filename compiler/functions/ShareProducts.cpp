@@ -5,14 +5,16 @@
 // a second kernel adds up the parts. What that costs and what it gains is counted by one model, in
 // microseconds, which blocks and parts are chosen by together.
 //
-// The numbers are of an H200 (target/Tuning.h). Other chips are counted by their share of its
-// memory's speed.
+// The numbers are of an H200 (target/tuning/SkinnyProducts.h). Other chips are counted by their
+// share of its memory's speed.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/functions/ChooseCut.h"
 #include "target/Devices.h"
 #include "target/Tuning.h"
+#include "target/tuning/SkinnyProducts.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 using namespace tile;
 using namespace tile::graph;
@@ -32,12 +34,17 @@ class Model {
 public:
   Model(const KernelShape &shape, const Extents &of, const Target &target);
   double timeOf(const Cut &cut, int64_t parts) const;
-  int64_t turnBytes(const Cut &cut) const {
-    return (cut.rows + cut.block * products) * cut.inner * bytes;
-  }
+  /// Whether memory is the limit, if anything is.
+  bool isSkinny() const;
+  /// Of shared memory.
+  int64_t turnBytes(const Cut &cut) const { return bytesOfRows(cut, cut.rows); }
 
 private:
+  int64_t bytesOfRows(const Cut &cut, int64_t rows) const {
+    return (rows + cut.block * products) * cut.inner * bytes;
+  }
   int64_t residentOf(const Cut &cut) const;
+  double fromMemory() const;
 
   const KernelShape &shape;
   const Extents &of;
@@ -45,7 +52,8 @@ private:
   const Tuning &tuning;
   int64_t products, bytes; ///< of one left operand; of an operand's element
   int64_t multiprocessors;
-  double memory, multiplied; ///< bytes, and products of elements, in a microsecond
+  /// In a microsecond: bytes of memory, those that a multiprocessor gets, and products of elements.
+  double memory, received, multiplied;
 };
 } // namespace
 
@@ -55,6 +63,7 @@ Model::Model(const KernelShape &shape, const Extents &of, const Target &target)
   const DeviceModel &device = deviceLike(target.capability);
   multiprocessors = device.multiprocessors;
   memory = device.terabytesPerSecond * 1e6;
+  received = kL2BytesPerCycle * device.gigahertz * 1e3;
   double tera = device.tera[unsigned(bytes >= 4 ? Arithmetic::Fp32 : Arithmetic::Fp16)];
   multiplied = tera * 1e6 / 2 / double(multiprocessors) * tuning.reachedOfPeaks;
 }
@@ -69,6 +78,25 @@ int64_t Model::residentOf(const Cut &cut) const {
   return std::max<int64_t>(std::min(fits, shared), 1);
 }
 
+/// Of all operands, once.
+double Model::fromMemory() const {
+  double operands = double(of.batch * of.inner) * double(of.rows + of.columns * products);
+  return operands * double(bytes) / (memory * tuning.reachedOfPeaks);
+}
+
+bool Model::isSkinny() const {
+  double all = double(of.batch * of.rows * of.columns) * double(of.inner * products);
+  return fromMemory() >= all / (multiplied * double(multiprocessors));
+}
+
+/// The largest, and more if others are close.
+static double nearOf(std::initializer_list<double> limits) {
+  double sum = 0, most = std::max(limits);
+  for (double limit : limits)
+    sum += std::pow(limit / most, kSkinnyProducts.powerOfLimits);
+  return most * std::pow(sum, 1 / kSkinnyProducts.powerOfLimits);
+}
+
 double Model::timeOf(const Cut &cut, int64_t parts) const {
   int64_t blocks = countPrograms(shape, cut, of), programs = blocks * parts;
   int64_t resident = residentOf(cut);
@@ -77,20 +105,22 @@ double Model::timeOf(const Cut &cut, int64_t parts) const {
   auto together = int64_t(llvm::divideCeil(uint64_t(programs), uint64_t(multiprocessors)));
   double rounds = double(llvm::divideCeil(uint64_t(together), uint64_t(resident)));
   // Of programs beside each other loads wait at the same time, arithmetic takes turns.
-  double waited =
-      tuning.sharedLoadMicroseconds + turns * tuning.sharedLoadMicroseconds / (cut.stages - 1);
+  double load = kSkinnyProducts.loadMicroseconds;
+  double waited = load + turns * load / (cut.stages - 1);
   double ofTurn = double(std::max<int64_t>(cut.rows, bytes >= 4 ? 1 : 64) * cut.block * products);
   double computed = double(std::min(together, resident)) * turns * ofTurn * double(cut.inner);
-  double round = std::max(waited, computed / multiplied);
+  // Rows behind the last are in no memory.
+  double ofRows = turns * double(bytesOfRows(cut, std::min(cut.rows, of.rows)));
+  double round = std::max(
+      {waited, computed / multiplied, double(std::min(together, resident)) * ofRows / received});
   double elements = double(of.batch * of.rows * of.columns * products);
-  double operands = double(of.batch * of.inner) * double(of.rows + of.columns * products);
-  double read = double(programs) * turns * double(turnBytes(cut));
-  double time = std::max({rounds * round, read / (memory * tuning.cacheToMemory),
-                          operands * double(bytes) / (memory * tuning.reachedOfPeaks)});
+  double read = double(programs) * ofRows;
+  double time =
+      nearOf({rounds * round, read / (memory * kSkinnyProducts.cacheToMemory), fromMemory()});
   if (parts > 1) // each sum is written and read, mostly in the L2 cache
-    time += tuning.sharedLaunchMicroseconds +
-            2 * 4 * double(parts) * elements / (memory * tuning.cacheToMemory);
-  return time + tuning.sharedRestMicroseconds;
+    time += kSkinnyProducts.launchMicroseconds +
+            2 * 4 * double(parts) * elements / (memory * kSkinnyProducts.cacheToMemory);
+  return time + kSkinnyProducts.restMicroseconds;
 }
 
 /// Blocks of parts: those of the ones that have enough columns for a warpgroup's instruction.
@@ -99,8 +129,8 @@ struct PartBlock {
   int warps;
 };
 static constexpr PartBlock kPartBlocks[] = {
-    {16, 64, 4},  {16, 128, 4},  {32, 64, 4},  {32, 128, 4},  {64, 64, 4},  {64, 128, 4},
-    {128, 64, 4}, {128, 128, 4}, {64, 256, 4}, {128, 256, 8}, {256, 128, 8}};
+    {16, 64, 4},  {16, 128, 4}, {32, 64, 4},   {32, 128, 4}, {64, 32, 4},   {64, 64, 4},
+    {64, 128, 4}, {128, 64, 4}, {128, 128, 4}, {64, 256, 4}, {128, 256, 8}, {256, 128, 8}};
 
 /// Each block for so many parts, and how long that takes.
 static void forEachBlock(const KernelShape &shape, const Extents &of, const Target &target,
@@ -113,23 +143,30 @@ static void forEachBlock(const KernelShape &shape, const Extents &of, const Targ
     int64_t most = bytes >= 4 ? (isPair ? 64 * 64 : 64 * 128) : isPair ? 128 * 128 : 128 * 256;
     if (block.rows * block.columns > most)
       continue;
+    // Copies fill what lies behind the last row with zeros, and take longer for that than for
+    // bytes: of one row in blocks of 64 x 32 a turn takes 0.37 us, in those of 16 x 64 half of it.
+    if (block.rows > std::max<int64_t>(powerOfTwo(of.rows), kPartBlocks[0].rows))
+      continue;
     Cut cut;
     cut.share = Share::Parts;
     cut.rows = block.rows;
     cut.block = block.columns;
     cut.inner = std::clamp<int64_t>(128 / bytes, 16, 64);
     cut.warps = isPair && block.rows * block.columns == 128 * 128 ? 8 : block.warps;
-    cut.stages = turnsOnTheWay(target, model.turnBytes(cut));
+    int64_t programs = countPrograms(shape, cut, of) * parts;
+    cut.stages = turnsOnTheWay(target, model.turnBytes(cut), programs);
     visit(cut, model.timeOf(cut, parts));
   }
 }
 
-/// The best block for so many parts, and how long that takes.
+/// The best block for so many parts, and how long that takes. Where memory is the limit and a
+/// larger one is hardly better, a smaller one: more multiprocessors have a share.
 static std::pair<Cut, double> bestFor(const KernelShape &shape, const Extents &of,
                                       const Target &target, int64_t parts) {
   std::pair<Cut, double> best;
+  double worth = Model(shape, of, target).isSkinny() ? kSkinnyProducts.worthIt : 1;
   forEachBlock(shape, of, target, parts, [&](const Cut &cut, double time) {
-    if (best.second == 0 || time < best.second)
+    if (best.second == 0 || time < best.second * worth)
       best = {cut, time};
   });
   return best;
@@ -160,7 +197,9 @@ int64_t tile::shareInner(const KernelShape &shape, const Extents &of, const Targ
   Cut whole = chooseCut(shape, of, target);
   int64_t turns = llvm::divideCeil(uint64_t(of.inner), uint64_t(whole.inner));
   Model model(shape, of, target);
-  double least = model.timeOf(whole, 1) * tuningOf(target).sharingWorthIt;
+  bool isSkinny = model.isSkinny();
+  double worth = isSkinny ? kSkinnyProducts.worthIt : tuningOf(target).sharingWorthIt;
+  double least = model.timeOf(whole, 1) * worth;
   int64_t best = 1;
   for (int64_t parts : kParts) {
     if (!canBe(parts, turns, of))
@@ -168,10 +207,23 @@ int64_t tile::shareInner(const KernelShape &shape, const Extents &of, const Targ
     double time = bestFor(shape, of, target, parts).second;
     if (time >= least)
       continue;
-    least = time;
+    least = isSkinny ? time * worth : time; // more parts are more to add up
     best = parts;
   }
   return best;
+}
+
+void tile::cutSkinny(Cut &cut, const KernelShape &shape, const Extents &of, const Target &target) {
+  if (of.batch <= 0 || of.rows <= 0 || of.columns <= 0 || of.inner <= 0)
+    return;
+  Model model(shape, of, target);
+  if (!model.isSkinny())
+    return;
+  auto [best, time] = bestFor(shape, of, target, 1);
+  if (time >= model.timeOf(cut, 1) * kSkinnyProducts.worthIt)
+    return;
+  cut = best;
+  cut.share = Share::None;
 }
 
 std::vector<TensorCut> tile::rankProducts(const KernelShape &shape, const Extents &of,

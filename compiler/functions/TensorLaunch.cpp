@@ -79,11 +79,11 @@ static std::string keyOf(const std::string &kernel, const std::string &layout,
   std::string key = kernel + layout + "|" + std::to_string(cut.block) + "x" +
                     std::to_string(cut.rows) + "x" + std::to_string(cut.inner) + "x" +
                     std::to_string(cut.depth) + "w" + std::to_string(cut.warps) + "s" +
-                    std::to_string(cut.stages) + "t" + std::to_string(cut.together) + "|" +
-                    std::to_string(int(cut.share)) + "p" + std::to_string(cut.parts) + "," +
-                    std::to_string(cut.step) + "|";
+                    std::to_string(cut.stages) + "t" + std::to_string(cut.together) + "f" +
+                    std::to_string(cut.fewPrograms) + "|" + std::to_string(int(cut.share)) + "p" +
+                    std::to_string(cut.parts) + "," + std::to_string(cut.step) + "|";
   for (bool flag : {cut.loop, cut.evenColumns, cut.evenRows, cut.evenInner, cut.evenDepth,
-                    cut.oneBlock, cut.wide, cut.announces, cut.streams, cut.fewPrograms})
+                    cut.oneBlock, cut.wide, cut.announces, cut.streams})
     key += flag ? '1' : '0';
   for (auto *flags : {&cut.divisible, &cut.aligned, &cut.absent}) {
     key += "|";
@@ -236,7 +236,8 @@ llvm::Expected<TensorLaunch> FusedProgram::launchFor(const Asked &asked, unsigne
   if (programs < 0 || programs > INT32_MAX)
     return tooLarge(kernel);
   cut.announces = announcesNext(cut, index, programs, target);
-  cut.fewPrograms = shape.product && !fillsSharedBlocks(programs * kernel.parts, target);
+  if (shape.product)
+    cut.fewPrograms = fewPrograms(programs * kernel.parts, target);
   launch.grid = {uint32_t(programs), 1, 1};
   if (cut.sharesGrid())
     launch.grid[1] = uint32_t(kernel.parts);

@@ -163,6 +163,13 @@ bool tile::hasFewPrograms(ModuleOp module) {
   return module->hasAttr(kLoadAheadAttr) || module->hasAttr(kFewProgramsAttr);
 }
 
+std::optional<int64_t> tile::warpgroupsOfFewPrograms(ModuleOp module) {
+  auto programs = module->getAttrOfType<IntegerAttr>(kFewProgramsAttr);
+  if (!programs)
+    return std::nullopt;
+  return programs.getInt() * int64_t(cta::threadsOf(module) / kWarpgroupThreads);
+}
+
 int64_t tile::registersOfEarlyResults(ModuleOp module) {
   DenseMap<Block *, unsigned> found;
   int64_t most = 0;

@@ -46,6 +46,9 @@ bool mayLeaveForWhatIsLoaded(mlir::ModuleOp module);
 bool turnFewTimes(mlir::ModuleOp module);
 /// Whether the form is for grids that leave a multiprocessor few programs.
 bool hasFewPrograms(mlir::ModuleOp module);
+/// Warpgroups that multiply of all programs that a multiprocessor gets, where it is known that
+/// these are few.
+std::optional<int64_t> warpgroupsOfFewPrograms(mlir::ModuleOp module);
 /// Registers of a result that comes while another is worked on (EarlyDots.cpp): a form with less
 /// room for each thread waits for it later.
 int64_t registersOfEarlyResults(mlir::ModuleOp module);

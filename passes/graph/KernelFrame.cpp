@@ -17,8 +17,8 @@ KernelFrame::KernelFrame(const KernelShape &shape, const Cut &cut, ModuleOp modu
     module->setAttr(cta::kProgramsTogetherAttr, b.getI32IntegerAttr(cut.together));
   if (cut.announces)
     module->setAttr(kAnnouncesAttr, b.getUnitAttr());
-  if (cut.fewPrograms)
-    module->setAttr(kFewProgramsAttr, b.getUnitAttr());
+  if (cut.fewPrograms > 0)
+    module->setAttr(kFewProgramsAttr, b.getI32IntegerAttr(cut.fewPrograms));
   b.setInsertionPointToEnd(module.getBody());
   SmallVector<Type> types;
   SmallVector<DictionaryAttr> attributes;

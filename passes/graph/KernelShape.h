@@ -108,7 +108,9 @@ struct Cut {
   std::vector<bool> divisible; ///< each size argument: a multiple of 16
   std::vector<bool> aligned;   ///< each array: to 16 bytes
   bool announces = false;      ///< the kernel behind may start before this one has ended
-  bool fewPrograms = false;    ///< of a product: too few for thread blocks that several share
+  /// Of a product: programs that a multiprocessor gets at most; 0: enough for thread blocks that
+  /// several share.
+  int fewPrograms = 0;
   /// Arrays without elements, if some of the results have elements all the same: along a
   /// dimension of no elements the kernel does as if there were one.
   std::vector<bool> absent;

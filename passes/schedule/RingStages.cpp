@@ -21,19 +21,14 @@ using namespace tile::specialization;
 /// What decides how many slots the rings have: the bytes that they take and the warpgroups that
 /// then compute on a multiprocessor, up to as many as are of use.
 struct WarpSpecializer::StageCosts {
-  /// Of a launch of fewer than two programs for each multiprocessor none has more than two: for
-  /// others no room need be left, and what is on its way is all by these.
-  static constexpr int64_t kMostOfFewPrograms = 2;
-
   StageCosts(WarpSpecializer &in, unsigned threads)
       : in(in), module(in.kernel->getParentOfType<ModuleOp>()), threads(threads),
         others(lowering::bytesBesidesSlots(module, {}, /*withStores=*/false)),
         stored(lowering::bytesBesidesSlots(module, {}) - others),
         blocks(registersDuringProducts(in.kernel)), enough(enoughWarpgroups(in.kernel)),
         storeInSlots(threads == cta::threadsOf(module) && in.storesFollowSlots()) {
-    int64_t warpgroups = cta::threadsOf(module) / kWarpgroupThreads;
-    if (module->hasAttr(kFewProgramsAttr))
-      enough = std::min(enough, kMostOfFewPrograms * warpgroups);
+    // For programs that never come no room need be left: what is on its way is all by these.
+    enough = std::min(enough, warpgroupsOfFewPrograms(module).value_or(enough));
     for (Group &group : in.groups)
       most = std::max(most, group.stages);
   }
