@@ -311,6 +311,8 @@ bool Compilation::translate(PtxEmitter &emitter) {
   emitOptions.fuseMulAdd = options.enableFpFusion;
   emitOptions.maxRegisters = options.maxRegisters;
   emitOptions.sharedBytes = result.metadata.sharedBytes;
+  emitOptions.fewPrograms =
+      options.programs == GridPrograms::Few && !(*module)->hasAttr(kGainsAheadAttr);
   emitOptions.libdevicePath = options.libdevicePath;
   emitOptions.dependencies = &result.dependencies;
   if (auto version = module->getOperation()->getAttrOfType<IntegerAttr>(kPtxVersionAttr))
@@ -325,10 +327,9 @@ bool Compilation::translate(PtxEmitter &emitter) {
     result.diagnostics.error(nullptr, {}, error);
   if (result.diagnostics.hasErrors())
     return false;
-  timed("optimize", [&] {
-    emitter.optimize(*llvmModule, *target, emitOptions);
-    return 0;
-  });
+  int few = timed("optimize", [&] { return emitter.optimize(*llvmModule, *target, emitOptions); });
+  if (options.programs == GridPrograms::Any && result.metadata.fewPrograms == 0)
+    result.metadata.fewPrograms = few;
   return true;
 }
 

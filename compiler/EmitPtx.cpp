@@ -8,6 +8,8 @@
 #include "compiler/LongDivisions.h"
 #include "compiler/RegisterEstimate.h"
 #include "compiler/ShortIntegers.h"
+#include "compiler/SkipLoops.h"
+#include "compiler/SplitLoops.h"
 #include "compiler/XorOffsets.h"
 #include "devicelib/DeviceLibrary.h"
 #include "ir/TileDialect.h"
@@ -18,6 +20,7 @@
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
@@ -289,6 +292,19 @@ static std::pair<size_t, size_t> countValues(const Function &f) {
 }
 
 namespace {
+/// What is asked in loops and no turn changes is asked in front of them.
+struct ConditionsPass : PassInfoMixin<ConditionsPass> {
+  PreservedAnalyses run(Function &f, FunctionAnalysisManager &fam) {
+    auto &loops = fam.getResult<LoopAnalysis>(f);
+    if (loops.empty())
+      return PreservedAnalyses::all();
+    auto &dominators = fam.getResult<DominatorTreeAnalysis>(f);
+    bool changed = skipLoops(loops, dominators);
+    changed |= splitLoops(loops, dominators);
+    return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  }
+};
+
 /// What is done where there are branches: invariants go out of loops, and what becomes of it is
 /// folded. Many kernels have a branch and no loop: blocks at most are merged.
 struct LoopsPass : PassInfoMixin<LoopsPass> {
@@ -300,6 +316,7 @@ struct LoopsPass : PassInfoMixin<LoopsPass> {
     lpm.addPass(LoopRotatePass());
     lpm.addPass(LICMPass(LICMOptions()));
     blocks.addPass(createFunctionToLoopPassAdaptor(std::move(lpm), /*UseMemorySSA=*/true));
+    blocks.addPass(ConditionsPass());
     blocks.addPass(SimplifyCFGPass());
     PreservedAnalyses kept = blocks.run(f, fam);
     bool hasLoops = !fam.getResult<LoopAnalysis>(f).empty();
@@ -314,7 +331,7 @@ struct LoopsPass : PassInfoMixin<LoopsPass> {
 };
 } // namespace
 
-void PtxEmitter::optimize(Module &module, const tile::Target &target, const EmitOptions &options) {
+int PtxEmitter::optimize(Module &module, const tile::Target &target, const EmitOptions &options) {
   LoopAnalysisManager lam;
   FunctionAnalysisManager fam;
   CGSCCAnalysisManager cgam;
@@ -361,11 +378,13 @@ void PtxEmitter::optimize(Module &module, const tile::Target &target, const Emit
     widenShortIntegers(f);
   for (Function &f : module)
     splitXorOffsets(f);
+  int few = 0;
   for (Function &f : module)
     if (f.getCallingConv() == CallingConv::PTX_Kernel) {
       groupLoads(f, target);
-      setLaunchBound(f, target, options.sharedBytes);
+      few = setLaunchBound(f, target, options.sharedBytes, options.fewPrograms);
     }
+  return few;
 }
 
 bool PtxEmitter::emit(Module &module, const tile::Target &target, const EmitOptions &options,

@@ -22,6 +22,7 @@ struct EmitOptions {
   int ptxVersion = 0;        ///< PTX ISA (times 10) needed beyond the target's own
   int maxRegisters = 0;      ///< `.maxnreg`; 0: none
   int sharedBytes = 0;       ///< of a block: they bound how many of them run at once
+  bool fewPrograms = false;  ///< grids are of as few as `optimize` said of the form for all
   std::string libdevicePath; ///< optional: bitcode to resolve `__nv_*` from
   /// Gets the libraries that are read; may be null.
   std::vector<frontend::Dependency> *dependencies = nullptr;
@@ -39,8 +40,9 @@ public:
   std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext &context,
                                           const Target &target, const EmitOptions &options,
                                           std::string &error);
-  /// Runs the scalar optimiser in place.
-  void optimize(llvm::Module &module, const Target &target, const EmitOptions &options);
+  /// Runs the scalar optimiser in place. Up to how many programs a multiprocessor gains by the form
+  /// for grids of few, where no loop loads ahead for it; 0: none.
+  int optimize(llvm::Module &module, const Target &target, const EmitOptions &options);
   /// Instruction selection and printing. False after setting `error`.
   bool emit(llvm::Module &module, const Target &target, const EmitOptions &options,
             std::string &ptx, std::string &error);

@@ -13,6 +13,13 @@
 // or a register limit already; one of which only a few blocks would fit (they wait for
 // memory, then compute, in step).
 //
+// What a turn of a short loop loads of one register, as indices and numbers of a row are, is
+// counted for the four turns that the assembler makes one of.
+//
+// Grids of few programs leave registers to their threads, whatever they do: for them, the bound is
+// of as many programs as could do with the registers that leaves, if their number is few. Whether
+// there is such a form is said where nothing is known of the grid.
+//
 // A long kernel whose threads cannot have the registers it needs gets a bound of one
 // block: when the assembler's first attempt fails, it otherwise settles for 32 registers
 // and spills all else.
@@ -98,14 +105,22 @@ static bool couldShare(const Function &kernel, int threads, const tile::Target &
          needed <= tuningOf(target).boundFewestRegisters * double(left);
 }
 
+/// Registers of a thread where a multiprocessor is full of threads.
+static int registersOfAll(const tile::Target &target) {
+  return target.multiprocessor.registers / target.multiprocessor.threads;
+}
+
+static bool hasLoadsInTurns(const Function &kernel, const LoopInfo &loops) {
+  return any_of(kernel, [&](const BasicBlock &block) {
+    return loops.getLoopFor(&block) && count_if(block, loadsGlobal) > 1;
+  });
+}
+
 /// As many programs as fit with the registers for all loads of a turn at once, where some turn has
 /// several and the assembler would save registers by their order; 0 if that is few.
 static int programsOfLoads(const Function &kernel, const LoopInfo &loops, int threads,
                            const tile::Target &target, int sharedBytes) {
-  auto loadsInTurns = [&](const BasicBlock &block) {
-    return loops.getLoopFor(&block) && count_if(block, loadsGlobal) > 1;
-  };
-  if (none_of(kernel, loadsInTurns))
+  if (!hasLoadsInTurns(kernel, loops))
     return 0;
   int needed = estimateRegisters(kernel, Loads::AsWritten);
   if (estimateRegisters(kernel, Loads::Late) >= needed)
@@ -115,6 +130,74 @@ static int programsOfLoads(const Function &kernel, const LoopInfo &loops, int th
                                    sharedBytes)
                      .programs;
   return programs >= tuning.boundFewestPrograms ? programs : 0;
+}
+
+/// Registers for what three more turns of `loop` load, which the assembler unrolls to four; 0: it
+/// does not, or a turn loads once, or more than numbers of one register, of which more programs are
+/// better than more of one.
+static int registersOfMoreTurns(const Loop &loop, const DataLayout &layout) {
+  constexpr int kMoreTurns = 3, kPointer = 2;
+  constexpr size_t kMostInstructions = 80;
+  const BasicBlock *block = loop.getHeader();
+  if (loop.getNumBlocks() != 1 || block->size() > kMostInstructions)
+    return 0;
+  int loads = 0, registers = 0;
+  for (const Instruction &i : *block) {
+    if (!loadsGlobal(i)) {
+      if (i.mayHaveSideEffects())
+        return 0; // loads do not pass it
+      continue;
+    }
+    if (registersOf(i, layout) != 1)
+      return 0;
+    ++loads;
+    registers += 1 + kPointer;
+  }
+  return loads > 1 ? kMoreTurns * registers : 0;
+}
+
+/// As many programs as fit with the registers for what several turns of a loop load, where without
+/// a bound, for all programs that threads leave room for, the assembler would not take them; 0 if
+/// that is few.
+static int programsOfTurns(const Function &kernel, const LoopInfo &loops, int threads,
+                           const tile::Target &target, int sharedBytes) {
+  int more = 0;
+  for (const Loop *loop : loops.getLoopsInPreorder())
+    more = std::max(more, registersOfMoreTurns(*loop, kernel.getDataLayout()));
+  if (!more)
+    return 0;
+  const Tuning &tuning = tuningOf(target);
+  int needed = estimateRegisters(kernel, Loads::AsWritten) + more;
+  if (needed <= registersOfAll(target))
+    return 0;
+  int programs = tile::occupancyOf(target.multiprocessor, threads, needed + tuning.registersOfLoads,
+                                   sharedBytes)
+                     .programs;
+  return programs >= tuning.boundFewestPrograms ? programs : 0;
+}
+
+/// Up to how many programs a multiprocessor would gain by a bound of as many: their threads then
+/// have the registers for all loads of a turn at once, and without it the assembler would save
+/// some; 0: none.
+static int programsOfFew(const Function &kernel, const LoopInfo &loops, int threads,
+                         const tile::Target &target, int sharedBytes) {
+  if (!hasLoadsInTurns(kernel, loops))
+    return 0;
+  int needed = estimateLoaded(kernel);
+  int fewest =
+      std::min(estimateRegisters(kernel, Loads::Late), estimateRegisters(kernel, Loads::Consumed));
+  if (needed <= registersOfAll(target) || fewest + kRegisterStep > needed)
+    return 0; // nothing to save
+  const Tuning &tuning = tuningOf(target);
+  int most = tile::occupancyOf(target.multiprocessor, threads, 0, sharedBytes).programs;
+  for (int programs = std::min(most, int(tuning.aheadMostPrograms)); programs > 0; --programs) {
+    int64_t left = mostRegistersOfThread(target, threads * programs);
+    // No thread gets more than the most, however few they are.
+    double factor = left == kMaxRegisters ? tuning.boundFewestRegisters : tuning.boundFewRegisters;
+    if (needed <= factor * double(left))
+      return programs;
+  }
+  return 0;
 }
 
 /// Whether some turn of a loop has several loads that take more than a step of registers: what
@@ -132,7 +215,7 @@ static bool loadsMuchInTurns(const Function &kernel, const LoopInfo &loops, bool
   });
 }
 
-void tile::setLaunchBound(Function &kernel, const Target &target, int sharedBytes) {
+int tile::setLaunchBound(Function &kernel, const Target &target, int sharedBytes, bool isForFew) {
   int threads = 0;
   bool hasThreads =
       !kernel.getFnAttribute("nvvm.reqntid").getValueAsString().getAsInteger(10, threads);
@@ -143,29 +226,35 @@ void tile::setLaunchBound(Function &kernel, const Target &target, int sharedByte
   }
   if (!hasThreads || kernel.hasFnAttribute("nvvm.minctasm") ||
       kernel.hasFnAttribute("nvvm.maxnreg"))
-    return;
+    return 0;
   if (cannotHold(kernel, threads, target)) {
     kernel.addFnAttr("nvvm.minctasm", "1");
-    return;
+    return 0;
   }
   bool hasRules = any_of(instructions(kernel), hasOwnRules);
   if (!hasRules && makesRoomForAnother(kernel, threads, target, sharedBytes)) {
     kernel.addFnAttr("nvvm.minctasm", "2");
-    return;
+    return 0;
   }
   if (kernel.size() == 1)
-    return; // no loop
+    return 0; // no loop
   if (hasRules)
-    return;
+    return 0;
   DominatorTree dominators(kernel);
   LoopInfo loops(dominators);
   int programs = programsOfLoads(kernel, loops, threads, target, sharedBytes);
+  if (!programs)
+    programs = programsOfTurns(kernel, loops, threads, target, sharedBytes);
   if (!programs && !loops.empty() &&
       !loadsMuchInTurns(kernel, loops, 2 * threads >= target.multiprocessor.threads) &&
       couldShare(kernel, threads, target, sharedBytes))
     programs = 2;
+  int ofFew = programs ? 0 : programsOfFew(kernel, loops, threads, target, sharedBytes);
+  if (isForFew)
+    programs = std::max(programs, ofFew);
   if (programs)
     kernel.addFnAttr("nvvm.minctasm", itostr(programs));
+  return ofFew;
 }
 
 void tile::setMostRegisters(Function &kernel, const Target &target, int most, int sharedBytes) {

@@ -66,13 +66,33 @@ SmallVector<const Instruction *> tile::sunk(const BasicBlock &block, Loads loads
       order.insert(&i);
     return order.takeVector();
   }
+  auto isPlaced = [&](const Value *operand) {
+    auto *op = dyn_cast<Instruction>(operand);
+    return !op || op->getParent() != &block || isa<PHINode>(op) || order.contains(op);
+  };
+  auto consume = [&](const Instruction &load) {
+    SmallVector<const Instruction *> left = {&load};
+    while (!left.empty())
+      for (const User *user : left.pop_back_val()->users()) {
+        auto *use = cast<Instruction>(user);
+        if (use->getParent() == &block && !isa<PHINode>(use) && !use->isTerminator() &&
+            !use->mayHaveSideEffects() && !use->mayReadFromMemory() && !order.contains(use) &&
+            all_of(use->operand_values(), isPlaced)) {
+          order.insert(use);
+          left.push_back(use);
+        }
+      }
+  };
   auto place = [&](const Instruction &root) {
     SmallVector<std::pair<const Instruction *, unsigned>> path = {{&root, 0}};
     while (!path.empty()) {
       auto &[at, next] = path.back();
       if (next == at->getNumOperands()) {
-        order.insert(at);
+        const Instruction *placed = at;
+        order.insert(placed);
         path.pop_back();
+        if (loads == Loads::Consumed && loadsGlobal(*placed))
+          consume(*placed);
         continue;
       }
       auto *operand = dyn_cast<Instruction>(at->getOperand(next++));
@@ -89,7 +109,7 @@ SmallVector<const Instruction *> tile::sunk(const BasicBlock &block, Loads loads
   };
   auto staysInPlace = [&](const Instruction &i) {
     return (i.mayHaveSideEffects() || i.mayReadFromMemory()) &&
-           !(loads == Loads::Late && loadsGlobal(i));
+           !((loads == Loads::Late || loads == Loads::Consumed) && loadsGlobal(i));
   };
   auto body = make_range(block.getFirstNonPHIIt(), block.getTerminator()->getIterator());
   for (const Instruction &i : make_filter_range(body, staysInPlace))
@@ -122,30 +142,70 @@ static DenseMap<const BasicBlock *, DenseSet<const Value *>> liveOut(const Funct
   return live;
 }
 
-int tile::estimateRegisters(const Function &kernel, Loads loads) {
-  const DataLayout &layout = kernel.getParent()->getDataLayout();
-  auto behind = liveOut(kernel);
-  int widest = 0;
-  for (const BasicBlock &block : kernel) {
-    DenseSet<const Value *> &live = behind[&block];
-    int now = 0;
-    for (const Value *value : live)
-      now += registersOf(*value, layout);
+/// Registers that a thread needs at the widest point of `block`, behind which `live` lives on.
+static int widestOf(const BasicBlock &block, Loads loads, DenseSet<const Value *> live) {
+  const DataLayout &layout = block.getDataLayout();
+  int now = 0;
+  for (const Value *value : live)
+    now += registersOf(*value, layout);
+  int widest = now;
+  SmallVector<const Instruction *> order = sunk(block, loads);
+  for (const Instruction *i : reverse(order)) {
+    int result = registersOf(*i, layout);
+    if (live.erase(i))
+      now -= result;
+    else
+      widest = std::max(widest, now + result);
+    for (const Value *operand : i->operand_values())
+      if (isa<Instruction>(operand) && live.insert(operand).second)
+        now += registersOf(*operand, layout);
     widest = std::max(widest, now);
-    SmallVector<const Instruction *> order = sunk(block, loads);
-    for (const Instruction *i : reverse(order)) {
-      int result = registersOf(*i, layout);
-      if (live.erase(i))
-        now -= result;
-      else
-        widest = std::max(widest, now + result);
-      for (const Value *operand : i->operand_values())
-        if (isa<Instruction>(operand) && live.insert(operand).second)
-          now += registersOf(*operand, layout);
-      widest = std::max(widest, now);
-    }
   }
   return widest;
+}
+
+int tile::estimateRegisters(const Function &kernel, Loads loads) {
+  auto behind = liveOut(kernel);
+  int widest = 0;
+  for (const BasicBlock &block : kernel)
+    widest = std::max(widest, widestOf(block, loads, behind[&block]));
+  return widest;
+}
+
+/// The loads of `block` of which addresses of others are computed: those wait for them.
+static DenseSet<const Instruction *> indicesIn(const BasicBlock &block) {
+  DenseSet<const Instruction *> indices, seen;
+  for (const Instruction &load : make_filter_range(block, loadsGlobal)) {
+    SmallVector<const Value *> left(load.operand_values());
+    while (!left.empty()) {
+      auto *op = dyn_cast<Instruction>(left.pop_back_val());
+      if (!op || op->getParent() != &block || isa<PHINode>(op) || !seen.insert(op).second)
+        continue;
+      if (loadsGlobal(*op))
+        indices.insert(op);
+      append_range(left, op->operand_values());
+    }
+  }
+  return indices;
+}
+
+int tile::estimateLoaded(const Function &kernel) {
+  const DataLayout &layout = kernel.getDataLayout();
+  auto behind = liveOut(kernel);
+  int most = 0;
+  for (const BasicBlock &block : kernel) {
+    const DenseSet<const Value *> &live = behind[&block];
+    int needed = widestOf(block, Loads::AsWritten, live), loaded = 0;
+    for (const Value *value : live)
+      loaded += registersOf(*value, layout);
+    DenseSet<const Instruction *> indices = indicesIn(block);
+    for (const Instruction &i : make_filter_range(block, loadsGlobal))
+      loaded += live.contains(&i) || indices.contains(&i) ? 0 : registersOf(i, layout);
+    if (count_if(block, loadsGlobal) > 1)
+      needed = std::min(needed, std::max(loaded, widestOf(block, Loads::Consumed, live)));
+    most = std::max(most, needed);
+  }
+  return most;
 }
 
 SmallVector<int> tile::liveBefore(ArrayRef<const Instruction *> order, const DataLayout &layout) {

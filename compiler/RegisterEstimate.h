@@ -33,15 +33,20 @@ bool hasOwnRules(const llvm::Instruction &i);
 /// lie in constant memory.
 int registersOf(const llvm::Value &value, const llvm::DataLayout &layout);
 
-enum class Loads { AsWritten, Late, InPlace };
+enum class Loads { AsWritten, Late, InPlace, Consumed };
 
 /// The instructions of `block` without its phis: what touches memory stands as written
 /// (loads from global memory if `loads` says so), all else just before the first that
-/// needs it. `InPlace`: all as it is written.
+/// needs it. `InPlace`: all as it is written. `Consumed`: late, and behind each load all that can
+/// be computed of it.
 llvm::SmallVector<const llvm::Instruction *> sunk(const llvm::BasicBlock &block, Loads loads);
 
 /// Registers (of 32 bits) that a thread needs at the widest point of `kernel`.
 int estimateRegisters(const llvm::Function &kernel, Loads loads);
+
+/// With all that a block loads at once, and each result of arithmetic used where it is computed,
+/// which counts parts of what was loaded less often than the order of the accesses does.
+int estimateLoaded(const llvm::Function &kernel);
 
 /// What lives before each instruction of `order`, all instructions of the one block of a kernel.
 llvm::SmallVector<int> liveBefore(llvm::ArrayRef<const llvm::Instruction *> order,

@@ -72,8 +72,8 @@ def PipelineLoadsPass : TilePass<"tile-pipeline-loads", "::mlir::ModuleOp"> {
       of a loop that asks for stages itself; on sm_90 its rows are copied
       in bulk instead (BulkRings.cpp). Where the module says `tile.load_ahead`, loops whose
       turns threads end by waiting or storing load ahead without being asked, into shared
-      memory or registers (FewPrograms.cpp); where it does not, `tile.gains_ahead` says up to
-      how many programs a multiprocessor that would pay.
+      memory or registers (FewPrograms.cpp). `tile.gains_ahead` says up to how many programs a
+      multiprocessor that pays, whether it is done or not.
     - **Never**: reads memory that the program does not read, or moves a load
       across a store through the same pointer, an atomic or a barrier.
 

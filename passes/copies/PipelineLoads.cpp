@@ -185,12 +185,9 @@ private:
       ahead = planAhead(loop);
     }
     int32_t programs = ahead ? programsThatGain(*ahead) : 0;
-    if (programs == 0)
+    gains = std::max(gains, programs);
+    if (programs == 0 || !module->hasAttr(kLoadAheadAttr))
       return;
-    if (!module->hasAttr(kLoadAheadAttr)) {
-      gains = std::max(gains, programs);
-      return;
-    }
     ++loopsForFew;
     if (ahead->ring)
       bulkRings.push_back(std::move(*ahead->ring));

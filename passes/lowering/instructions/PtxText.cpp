@@ -19,6 +19,22 @@ bool ptx::loadsGlobal(StringRef text) {
   return text.contains("ld.global") || text.contains("ld.volatile.global");
 }
 
+int ptx::guardOf(StringRef text) {
+  int guard = -1;
+  while (!text.empty()) {
+    auto [first, rest] = text.split(';');
+    text = rest;
+    first = first.trim();
+    if (first.empty() || first.starts_with("mov.b"))
+      continue;
+    int of = -1;
+    if (!first.consume_front("@$") || first.consumeInteger(10, of) || (guard >= 0 && guard != of))
+      return -1;
+    guard = of;
+  }
+  return guard;
+}
+
 bool ptx::multipliesByWarps(StringRef text) {
   return text.contains("mma.sync") || text.contains("mma.sp");
 }

@@ -27,6 +27,9 @@ std::string extremumOfWords(bool isMaximum, bool isSigned);
 /// Threads of a warp, or a thread block, run it together.
 bool isCollective(llvm::StringRef text);
 bool loadsGlobal(llvm::StringRef text);
+/// The operand of an access's mask, if `text` is nothing else: `@$n` in front of all of its
+/// instructions but moves of registers; -1: there is none.
+int guardOf(llvm::StringRef text);
 /// A matrix instruction of one warp.
 bool multipliesByWarps(llvm::StringRef text);
 /// For `cp.async` of the same thread.
