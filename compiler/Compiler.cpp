@@ -286,6 +286,8 @@ void Compilation::readMetadata() {
   result.metadata.programsPerBlock[programs.axis] = programs.count;
   if (auto apart = (*module)->getAttrOfType<IntegerAttr>(cta::kProgramsApartAttr))
     result.metadata.programsApart = int(apart.getInt());
+  result.metadata.programsGrow =
+      programs.count > 1 && (*module)->hasAttr(cta::kGrowingProgramsAttr);
   result.metadata.sharedBytes = cta::madeOf(*module).sharedBytes;
   auto few = (*module)->getAttrOfType<IntegerAttr>(kGainsAheadAttr);
   if (few && options.programs == GridPrograms::Any)

@@ -103,6 +103,9 @@ struct KernelMetadata {
   /// Where a block runs several programs, all equally long: how many of them a multiprocessor runs
   /// at once if each has a block to itself; 0: not known.
   int programsApart = 0;
+  /// Those of a block run longer and longer, so that it waits for the last of them: in grids with
+  /// few programs along their axis, `GridPrograms::Few` gives a faster form.
+  bool programsGrow = false;
   /// Grids with at most so many programs for each multiprocessor are better served by what
   /// `GridPrograms::Few` gives; 0: none are.
   int fewPrograms = 0;

@@ -204,8 +204,8 @@ static void printSummary(const Explanation &e, raw_ostream &os) {
         "loops load ahead (--programs few)\n",
         m.fewPrograms);
   for (int axis : e.fromEnd)
-    os << formatted("  order          from the end of the grid's axis {}: programs there run longest\n",
-                    axis);
+    os << formatted(
+        "  order          from the end of the grid's axis {}: programs there run longest\n", axis);
   for (const auto &[wish, why] : e.refused)
     os << formatted("{:<17}{}\n", formatted("  not {}: ", wish), why);
   if (e.registers >= 0) {

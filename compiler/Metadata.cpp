@@ -154,6 +154,8 @@ std::string KernelMetadata::toJson() const {
       out.attribute("programs_per_block", json::Array(programsPerBlock));
     if (programsApart > 0)
       out.attribute("programs_apart", programsApart);
+    if (programsGrow)
+      out.attribute("programs_grow", true);
     if (fewPrograms > 0)
       out.attribute("few_programs", fewPrograms);
     if (!gridSplits.empty())
@@ -340,6 +342,7 @@ static bool metadataFromJson(const json::Value &value, KernelMetadata &out, json
       !map.mapOptional("persistent", out.persistent) ||
       !map.mapOptional("few_programs", out.fewPrograms) ||
       !map.mapOptional("programs_apart", out.programsApart) ||
+      !map.mapOptional("programs_grow", out.programsGrow) ||
       !map.mapOptional("programs_per_block", programs))
     return false;
   if (programs.size() != 3 || llvm::any_of(programs, [](int n) { return n < 1; })) {

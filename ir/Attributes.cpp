@@ -76,6 +76,7 @@ static const AttributeRule ofModules[] = {
     {cta::kGridSplitsAttr, on<ModuleOp>, isArrayOf<cta::SplitAttr>, "an array of #cta.split"},
     {cta::kFromEndAttr, on<ModuleOp>, areAxes, "an array of i32, axes of the grid"},
     {cta::kEqualProgramsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
+    {cta::kGrowingProgramsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
 };
 
 static const AttributeRule ofParameters[] = {

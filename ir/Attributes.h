@@ -120,6 +120,8 @@ inline constexpr llvm::StringLiteral kBlockProgramsAttr = "cta.block_programs";
 inline constexpr llvm::StringLiteral kFromEndAttr = "cta.from_end";
 /// Unit: all programs of the grid run their loops equally long, as far as is known.
 inline constexpr llvm::StringLiteral kEqualProgramsAttr = "cta.equal_programs";
+/// Unit: along the axis whose neighbours share a thread block, programs run longer and longer.
+inline constexpr llvm::StringLiteral kGrowingProgramsAttr = "cta.growing_programs";
 /// i32, where thread blocks run several equal programs: how many a multiprocessor runs at once
 /// of the form in which each has a thread block to itself.
 inline constexpr llvm::StringLiteral kProgramsApartAttr = "cta.programs_apart";

@@ -247,6 +247,8 @@ LogicalResult FormSearch::choosePrograms(ModuleOp before, Made &made) {
       if (module->hasAttr(cta::kEqualProgramsAttr) && !isWished)
         module->setAttr(cta::kProgramsApartAttr,
                         Builder(module.getContext()).getI32IntegerAttr(int32_t(apart)));
+      if (isWished)
+        module->removeAttr(cta::kGrowingProgramsAttr);
       made.remarks = std::move(said);
       return success();
     }

@@ -22,6 +22,21 @@ bool fillsBlocks(const Count (&programs)[3], const uint32_t *grid, unsigned mult
   return blocks >= multiprocessors;
 }
 
+/// Whether blocks of so many programs along each axis pay though their programs run longer and
+/// longer along it, from few turns to many: a block takes as long as its last program. Of n along
+/// the axis, p in a block, they take (n + p) / (n + 1) times as long for it.
+template <typename Count>
+bool paysToShareGrowing(const Count (&programs)[3], const uint32_t *grid,
+                        unsigned multiprocessors) {
+  auto [shared, apart] = LaunchTuning::gainOfSharing;
+  for (int axis = 0; axis < 3; ++axis) {
+    uint64_t together = uint64_t(programs[axis]), along = grid[axis];
+    if (together > 1 && apart * (along + together) > shared * (along + 1))
+      return false;
+  }
+  return fillsBlocks(programs, grid, multiprocessors);
+}
+
 /// Whether blocks of so many programs along each axis are through `grid` no later than blocks of
 /// one program, of which `apart` are on a multiprocessor at once, if all programs are equally long:
 /// in turns of all multiprocessors, of which the last may have little left to do. `apart` 0: not

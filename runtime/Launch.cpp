@@ -140,8 +140,9 @@ llvm::Error LoadedKernel::prepareFor(const uint32_t grid[3]) const {
   uint64_t enough = uint64_t(multiprocessors) * together[0] * together[1] * together[2];
   // Which axis they share the arguments may say; so many programs are too few along any.
   bool isOpen = *std::max_element(together, together + 3) > 1 && !metadata().gridSplits.empty();
-  bool areFew = isOpen ? programs < enough || metadata().programsApart > 0
-                       : wantsForm(metadata(), grid, multiprocessors);
+  bool areFew = isOpen
+                    ? programs < enough || metadata().programsApart > 0 || metadata().programsGrow
+                    : wantsForm(metadata(), grid, multiprocessors);
   if (!areFew)
     return llvm::Error::success();
   return formForFew().takeError();

@@ -69,6 +69,8 @@ runtime::blocksOf(const KernelMetadata &metadata, const uint32_t grid[3], unsign
 
 bool runtime::paysToShare(const KernelMetadata &metadata, const uint32_t grid[3],
                           unsigned multiprocessors) {
+  if (metadata.programsGrow)
+    return paysToShareGrowing(metadata.programsPerBlock, grid, multiprocessors);
   return paysToShare(metadata.programsPerBlock, uint64_t(std::max(metadata.programsApart, 0)), grid,
                      multiprocessors);
 }

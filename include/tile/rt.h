@@ -92,6 +92,7 @@ typedef struct tile_rt_code { /* a variant for one target */
   uint32_t programs_apart;       /* at once, a multiprocessor, of `alone`; 0: not known */
   uint32_t few_programs; /* for each multiprocessor: `alone` serves grids of at most so many */
   uint8_t cooperative, dependent, persistent;
+  uint8_t programs_grow; /* those of a block run longer and longer */
   const tile_rt_parameter *parameters;
   uint32_t num_parameters;
   const tile_rt_map *maps;

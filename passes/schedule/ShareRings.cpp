@@ -185,9 +185,11 @@ private:
       std::optional<Reason> obstacle = Sharing(kernel, axis).obstacle();
       if (!obstacle) {
         cta::setBlockPrograms(kernel, {axis, wanted});
+        auto unit = UnitAttr::get(kernel.getContext());
         if (!hasUnequalLoops(kernel))
-          kernel->getParentOp()->setAttr(cta::kEqualProgramsAttr,
-                                         UnitAttr::get(kernel.getContext()));
+          kernel->getParentOp()->setAttr(cta::kEqualProgramsAttr, unit);
+        else if (growAlong(kernel, axis))
+          kernel->getParentOp()->setAttr(cta::kGrowingProgramsAttr, unit);
         return std::nullopt;
       }
       if (!why || why == Reason::ShareNothing)

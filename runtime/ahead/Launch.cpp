@@ -182,10 +182,15 @@ Failure tile::ahead::launchLoaded(Launch &launch, const Loaded &loaded) {
   const tile_rt_code &code = *loaded.code;
   const int32_t (&together)[3] = code.programs_per_block;
   bool shares = together[0] > 1 || together[1] > 1 || together[2] > 1;
+  auto paysToShare = [&] {
+    return code.programs_grow
+               ? tile::runtime::paysToShareGrowing(together, launch.grid, loaded.multiprocessors)
+               : tile::runtime::paysToShare(together, code.programs_apart, launch.grid,
+                                            loaded.multiprocessors);
+  };
   if (loaded.alone &&
       (tile::runtime::hasFewPrograms(code.few_programs, launch.grid, loaded.multiprocessors) ||
-       (shares && !tile::runtime::paysToShare(together, code.programs_apart, launch.grid,
-                                              loaded.multiprocessors))))
+       (shares && !paysToShare())))
     return launchLoaded(launch, *loaded.alone);
   LaunchConfig config = {};
   if (Failure failure = blocksOf(loaded, launch.grid, config))

@@ -194,12 +194,12 @@ llvm::Expected<std::string> CodeWriter::writeCode(const std::string &name, const
   bool isExact = !code.cubin.empty() || !llvm::isDigit(metadata.target.back());
   return formatted(
       "{{{}, {}, {}, {}_image, {}, {}, {{{}, {}, {}}}, {}, {{{}, {}, {}}}, {}, {}, {}, {}, {}, {}, "
-      "{}, {}, {}, {}, {}}}",
+      "{}, {}, {}, {}, {}, {}}}",
       quoted(metadata.entry), target ? target->capability : 0, int(isExact), name, metadata.threads,
       metadata.sharedBytes, metadata.cluster[0], metadata.cluster[1], metadata.cluster[2],
       metadata.ctasPerProgram, metadata.programsPerBlock[0], metadata.programsPerBlock[1],
       metadata.programsPerBlock[2], metadata.programsApart, metadata.fewPrograms,
       int(metadata.cooperative), int(metadata.dependent), int(metadata.persistent),
-      metadata.params.empty() ? "0" : name + "_parameters", metadata.params.size(),
-      *maps ? name + "_maps" : "0", *maps, withoutMaps, alone);
+      int(metadata.programsGrow), metadata.params.empty() ? "0" : name + "_parameters",
+      metadata.params.size(), *maps ? name + "_maps" : "0", *maps, withoutMaps, alone);
 }

@@ -68,6 +68,24 @@ TEST(Blocks, RunSeveralProgramsWhereAllAreThroughSooner) {
   EXPECT_TRUE(paysToShare(metadata, none, 132)) << "nothing takes no time";
 }
 
+TEST(Blocks, WaitForTheLongestOfProgramsThatGrow) {
+  KernelMetadata metadata;
+  metadata.entry = "k";
+  metadata.programsGrow = true;
+  auto pays = [&](int together, uint32_t along, uint32_t heads) {
+    metadata.programsPerBlock[0] = together;
+    const uint32_t grid[3] = {along, heads, 1};
+    return paysToShare(metadata, grid, 132);
+  };
+  EXPECT_FALSE(pays(4, 16, 128)) << "a fifth longer, of which sharing gains a twelfth";
+  EXPECT_FALSE(pays(4, 28, 128));
+  EXPECT_TRUE(pays(4, 32, 128));
+  EXPECT_TRUE(pays(4, 64, 128));
+  EXPECT_FALSE(pays(2, 8, 128));
+  EXPECT_TRUE(pays(2, 10, 128));
+  EXPECT_FALSE(pays(4, 64, 8)) << "as with others, blocks for all multiprocessors";
+}
+
 TEST_F(KernelTest, GridsThatAreTakenApartStartAsTwoAxes) {
   CompiledKernel description = scale();
   description.metadata.programsPerBlock[0] = 2;

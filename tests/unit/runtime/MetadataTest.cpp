@@ -123,12 +123,14 @@ TEST(Metadata, SplitsOfTheGridRoundTrip) {
   KernelMetadata metadata = everything(), back;
   metadata.programsPerBlock[1] = 3;
   metadata.programsApart = 2;
+  metadata.programsGrow = true;
   metadata.fewPrograms = 4;
   metadata.gridSplits.push_back({0, 1, {{{1, {{3, {1}}}}, {63, {}}}}, 64});
   std::string text = metadata.toJson(), error;
   ASSERT_TRUE(KernelMetadata::fromJson(text, back, error)) << error;
   EXPECT_EQ(back.toJson(), text);
   EXPECT_EQ(back.programsApart, 2);
+  EXPECT_TRUE(back.programsGrow);
   EXPECT_EQ(back.fewPrograms, 4);
   ASSERT_EQ(back.gridSplits.size(), 1u);
   EXPECT_EQ(back.gridSplits[0].divisor, 64);
