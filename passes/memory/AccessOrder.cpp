@@ -5,6 +5,7 @@
 #include "passes/Passes.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/Reach.h"
+#include "passes/facts/StridedAccess.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -70,6 +71,17 @@ static bool shareRoots(Value a, Value b) {
   return comesFrom(b, roots);
 }
 
+/// Whether an element of what `access` loads may be anywhere: it is looked up, or worked out by
+/// more than strides (partners whose numbers differ by one bit).
+static bool loadsAnywhere(Operation &access) {
+  auto load = dyn_cast<LoadOp>(access);
+  if (!load)
+    return false;
+  StridedAnalysis strided;
+  std::optional<StridedPointers> pointers = strided.pointers(load.getPtr());
+  return !pointers || !pointers->offset.wraps.empty();
+}
+
 bool tile::meetAcrossThreads(Operation &first, Operation &second) {
   bool areStores = isa<StoreOp>(first) && isa<StoreOp>(second);
   bool isStored = isa<StoreOp>(first) || isa<StoreOp>(second);
@@ -81,11 +93,13 @@ bool tile::meetAcrossThreads(Operation &first, Operation &second) {
        other = dyn_cast<RankedTensorType>(b.getType());
   if (!block != !other || (block && block.getShape() != other.getShape()))
     return false;
-  if (block && block == other && (areStores || !hasCopies(block)))
-    return false; // by the same threads
+  bool areHeldAlike = block && block == other && (areStores || !hasCopies(block));
   if (areStores)
-    return block && isByTheSame(a, b);
-  return shareRoots(a, b);
+    return !areHeldAlike && block && isByTheSame(a, b);
+  if (!shareRoots(a, b))
+    return false;
+  // By the same threads, element by element; but a turn's partners are others' elements.
+  return !areHeldAlike || (!isByTheSame(a, b) && (loadsAnywhere(first) || loadsAnywhere(second)));
 }
 
 /// The arguments of the kernel that `pointer` comes from; false if other pointers are among them.

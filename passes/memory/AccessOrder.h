@@ -3,7 +3,8 @@
 // The same element of blocks of one shape is in order where a program loads and stores memory of
 // one argument (docs/language.md), whoever holds it: the thread that stores it need not be the one
 // that loads it, once a layout has been chosen for each of the two, or where several threads hold
-// copies. What several threads load is so in front of a store through another argument, too, which
+// copies, or where it is loaded from anywhere (partners that are looked up or worked out), as the
+// thread of that element. What several threads load is so in front of a store through another argument, too, which
 // may be the same memory. So is what a program loads and stores with its atomic operations on that
 // memory, and before one on a single number that releases: one thread does that for all of them.
 //
@@ -17,7 +18,7 @@ namespace tile {
 
 /// Whether a load and a store, in either order, are of memory of one argument, or two stores by the
 /// same pointers, and another thread may hold an element of these blocks in the one than in the
-/// other.
+/// other, or loads from anywhere.
 bool meetAcrossThreads(mlir::Operation &first, mlir::Operation &second);
 
 /// Whether `first` loads what several threads hold and `second` stores as many elements, equally

@@ -44,7 +44,8 @@ def InsertBarriersPass : TilePass<"tile-insert-barriers", "::mlir::ModuleOp"> {
     - **Guarantees**: between the last read of a shared-memory byte by one op and its
       next write by another there is a barrier on every path. So there is between a load and a
       store of global memory of the same argument, in either order, where another thread
-      may hold an element of these blocks of one shape in the one than in the other, and between such
+      may hold an element of these blocks of one shape in the one than in the other, or where they load
+      from anywhere; between such
       a store and a copy that threads start (what is stored behind a copy comes behind the wait for it,
       where all threads meet); between a
       load of what several threads hold and a later store of as many elements through another

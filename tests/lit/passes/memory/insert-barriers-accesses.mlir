@@ -36,6 +36,29 @@ func.func @by_the_same_threads(%p: !tile.ptr<f32>, %v: tensor<128xf32, #rows>) -
   return %w : tensor<128xf32, #rows>
 }
 
+// Partners are others' elements: each has loaded its own before another stores to it. A constant
+// distance is nothing that this orders.
+// CHECK-LABEL: func.func @partners
+func.func @partners(%p: !tile.ptr<f32>, %bit: tensor<128xi32, #rows>) {
+  %i = tile.make_range 0 to 128 : tensor<128xi32, #rows>
+  %other = arith.xori %i, %bit : tensor<128xi32, #rows>
+  %a = tile.splat %p : !tile.ptr<f32> -> tensor<128x!tile.ptr<f32>, #rows>
+  %x = tile.addptr %a, %i : tensor<128x!tile.ptr<f32>, #rows>, tensor<128xi32, #rows>
+  %y = tile.addptr %a, %other : tensor<128x!tile.ptr<f32>, #rows>, tensor<128xi32, #rows>
+  // CHECK: tile.load
+  // CHECK-NEXT: cta.barrier
+  // CHECK-NEXT: tile.store
+  // CHECK-NOT: cta.barrier
+  // CHECK: return
+  %v = tile.load %y : tensor<128x!tile.ptr<f32>, #rows>
+  tile.store %x, %v : tensor<128x!tile.ptr<f32>, #rows>
+  %end = arith.constant dense<128> : tensor<128xi32, #rows>
+  %later = tile.addptr %x, %end : tensor<128x!tile.ptr<f32>, #rows>, tensor<128xi32, #rows>
+  %w = tile.load %later : tensor<128x!tile.ptr<f32>, #rows>
+  tile.store %x, %w : tensor<128x!tile.ptr<f32>, #rows>
+  return
+}
+
 // So are copies that threads start: who copies an element need not have stored it.
 // CHECK-LABEL: func.func @copied_by_other_threads
 func.func @copied_by_other_threads(%p: !tile.ptr<f32>, %v: tensor<128xf32, #rows>) {

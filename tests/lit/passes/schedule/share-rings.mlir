@@ -132,7 +132,7 @@ func.func @bounds(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x64x!ti
 !tile = !cta.buffer<[64, 64], f16, #image>
 
 // From the first key on, the later programs have more turns: not all are equally long.
-// CHECK: module attributes {cta.block_programs = array<i32: 0, 3>, tile.kernel
+// CHECK: module attributes {cta.block_programs = array<i32: 0, 3>, cta.growing_programs, tile.kernel
 // CHECK-LABEL: func.func @until_the_diagonal
 module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 3>} {
 func.func @until_the_diagonal(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>>, %n: i32, %seen: !tile.ptr<i32>) {
@@ -496,34 +496,6 @@ func.func @blocks_unknown(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<6
   %l = cta.tma_load %q[%c0, %first] dims [1, 0] : !tile
   %s = scf.for %k = %c0 to %n step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
     %t = cta.tma_load %a[%k, %head] dims [1, 0] : !tile
-    %d = cta.warpgroup_dot %l, %t, %acc : !tile, !tile, tensor<64x64xf32>
-    scf.yield %d : tensor<64x64xf32>
-  }
-  tile.store %p, %s : tensor<64x64x!tile.ptr<f32>>
-  return
-}
-}
-
-// -----
-
-#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
-!tile = !cta.buffer<[64, 64], f16, #image>
-
-// Up to a diagonal: a block waits for the last of its programs, which a launcher weighs.
-// CHECK: module attributes {cta.block_programs = array<i32: 0, 3>, cta.growing_programs,
-// CHECK-LABEL: func.func @up_to_a_diagonal
-module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 3>} {
-func.func @up_to_a_diagonal(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>>) {
-  %c0 = arith.constant 0 : i32
-  %c64 = arith.constant 64 : i32
-  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-  %x = tile.program_id 0 : i32
-  %y = tile.program_id 1 : i32
-  %first = arith.muli %x, %c64 : i32
-  %end = arith.addi %first, %c64 : i32
-  %l = cta.tma_load %q[%c0, %first] dims [1, 0] : !tile
-  %s = scf.for %k = %c0 to %end step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
-    %t = cta.tma_load %a[%k, %y] dims [1, 0] : !tile
     %d = cta.warpgroup_dot %l, %t, %acc : !tile, !tile, tensor<64x64xf32>
     scf.yield %d : tensor<64x64xf32>
   }
