@@ -6,25 +6,6 @@
 using namespace mlir;
 using namespace tile;
 
-bool tile::collectWritten(Operation *op, DenseSet<Value> &roots) {
-  if (auto store = dyn_cast<StoreOp>(op)) {
-    collectRoots(store.getPtr(), roots);
-    return true;
-  }
-  if (isa<DescriptorStoreOp, DescriptorScatterOp>(op)) {
-    collectRoots(op->getOperand(0), roots);
-    return true;
-  }
-  auto store = dyn_cast<cta::TmaStoreOp>(op);
-  if (!store)
-    return false;
-  auto kernel = op->getParentOfType<func::FuncOp>();
-  auto map = kernel.getArgAttrOfType<cta::MapAttr>(
-      cast<BlockArgument>(store.getMap()).getArgNumber(), cta::kTensorMapAttr);
-  roots.insert(kernel.getArgument(unsigned(map.getBase())));
-  return true;
-}
-
 std::optional<DenseSet<Value>> tile::writtenIn(scf::ForOp loop) {
   DenseSet<Value> roots;
   WalkResult result = loop.walk([&](Operation *op) {

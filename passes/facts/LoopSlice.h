@@ -9,10 +9,6 @@
 
 namespace tile {
 
-/// Adds the pointers that `op`, a store of whatever kind, writes through; false if it
-/// is none.
-bool collectWritten(mlir::Operation *op, llvm::DenseSet<mlir::Value> &roots);
-
 /// The pointers that `loop` writes through; nothing if it does what loads must
 /// not be moved across.
 std::optional<llvm::DenseSet<mlir::Value>> writtenIn(mlir::scf::ForOp loop);

@@ -1,6 +1,5 @@
 //===- Overwrites.cpp - whether later turns load what a loop stores --------===//
 #include "passes/facts/Overwrites.h"
-#include "passes/facts/LoopSlice.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/StridedAccess.h"
 #include "llvm/Support/MathExtras.h"

@@ -3,7 +3,6 @@
 #include "ir/CtaDialect.h"
 #include "ir/Kernel.h"
 #include "passes/facts/DeadValues.h"
-#include "passes/facts/LoopSlice.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/ScalarWork.h"
 #include "target/Tuning.h"

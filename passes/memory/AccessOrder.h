@@ -4,9 +4,10 @@
 // one argument (docs/language.md), whoever holds it: the thread that stores it need not be the one
 // that loads it, once a layout has been chosen for each of the two, or where several threads hold
 // copies, or where it is loaded from anywhere (partners that are looked up or worked out), as the
-// thread of that element. What several threads load is so in front of a store through another argument, too, which
-// may be the same memory. So is what a program loads and stores with its atomic operations on that
-// memory, and before one on a single number that releases: one thread does that for all of them.
+// thread of that element. What several threads load is so in front of a store through another
+// argument, too, which may be the same memory. So is what a program loads and stores with its
+// atomic operations on that memory, and before one on a single number that releases: one thread
+// does that for all of them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_PASSES_MEMORY_ACCESSORDER_H

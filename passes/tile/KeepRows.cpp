@@ -10,7 +10,6 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/CSE.h"
 #include "passes/Passes.h"
-#include "passes/facts/LoopSlice.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/Registers.h"
 #include "passes/tile/HoistLoads.h"
