@@ -279,7 +279,8 @@ std::optional<Extents> tile::extentsOf(const KernelShape &shape, const Bindings 
 
 bool tile::isStreaming(const KernelShape &shape, const Cut &cut, const Extents &of,
                        const Target &target) {
-  auto least = double(deviceLike(target.capability).l2Bytes / tuningOf(target).streamedPartOfCache);
+  double least =
+      double(deviceLike(target.capability).l2Bytes) / double(tuningOf(target).streamedPartOfCache);
   auto bytesOf = [&](const Access &load) {
     mlir::Value array = shape.op->getOperand(load.array);
     return graph::bytesOf(mlir::cast<GraphTensorType>(array.getType()).getElement());

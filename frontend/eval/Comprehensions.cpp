@@ -7,7 +7,6 @@
 
 using namespace tile;
 using namespace tile::eval;
-using llvm::StringRef;
 using Kind = PyValue::Kind;
 using ScopePtr = std::shared_ptr<Scope>;
 
