@@ -35,6 +35,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/LaunchBound.h"
 #include "compiler/RegisterEstimate.h"
+#include "compiler/SplitLoops.h"
 #include "passes/facts/Registers.h"
 #include "target/Tuning.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -137,9 +138,8 @@ static int programsOfLoads(const Function &kernel, const LoopInfo &loops, int th
 /// better than more of one.
 static int registersOfMoreTurns(const Loop &loop, const DataLayout &layout) {
   constexpr int kMoreTurns = 3, kPointer = 2;
-  constexpr size_t kMostInstructions = 80;
   const BasicBlock *block = loop.getHeader();
-  if (loop.getNumBlocks() != 1 || block->size() > kMostInstructions)
+  if (loop.getNumBlocks() != 1 || block->size() > kMostUnrolled)
     return 0;
   int loads = 0, registers = 0;
   for (const Instruction &i : *block) {

@@ -30,10 +30,6 @@
 using namespace llvm;
 using namespace tile;
 
-/// Instructions of the longest loop that is split. Judgement: the assembler unrolls none of
-/// which four turns are much longer.
-static constexpr size_t kMostInstructions = 80;
-
 /// Whether all threads of a program have the same `value`, as what is computed of parameters, of
 /// the program's place in the grid, and of what is loaded from where such values say. (LLVM's
 /// analysis takes that place for one of the thread's own numbers.) What depends on the way that a
@@ -92,7 +88,7 @@ static bool isShortAndLoads(const Loop &loop) {
       loads |= loadsGlobal(i);
     }
   }
-  return loads && size <= kMostInstructions && loop.isSafeToClone();
+  return loads && size <= kMostUnrolled && loop.isSafeToClone();
 }
 
 static void decide(ArrayRef<BasicBlock *> blocks, Value *condition, bool truth) {

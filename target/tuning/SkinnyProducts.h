@@ -24,9 +24,8 @@ struct SkinnyProductTuning {
   /// such powers of them.
   double powerOfLimits = 8;
   /// Where memory is the limit, other blocks or more parts are worth it if this part of the time
-  /// remains. With two
-  /// programs for each block of 14336 x 4096, one row takes 29.8 us in place of 32.5; the model
-  /// says 31.7 and 32.9.
+  /// remains. With two programs for each block of 14336 x 4096, one row takes 29.8 us in place of
+  /// 32.5; the model says 31.7 and 32.9.
   double worthIt = 0.97;
   /// Tenths of shared memory that turns on their way take where a multiprocessor has one program:
   /// what is staged of results takes the rest. Judgement.
