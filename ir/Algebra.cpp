@@ -12,6 +12,8 @@ std::optional<APInt> algebra::image(const APFloat &value) {
     return std::nullopt;
   if (value.isInfinity())
     return value.isNegative() ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width);
+  if (value.isZero())
+    return APInt(width, 0); // of both signs: what sums begin with adds nothing
   APFloat wide = value;
   bool isExact = true, isLossy = false;
   wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &isLossy);

@@ -65,6 +65,16 @@ static bool isBehind(Value v, Operation *op) {
   return from && from->getBlock() == op->getBlock() && !from->isBeforeInBlock(op);
 }
 
+/// Whether `op`, or what stands in it, takes `ring`.
+static bool hasToDoWith(Operation *op, Value ring) {
+  return op
+      ->walk([&](Operation *inner) {
+        return llvm::is_contained(inner->getOperands(), ring) ? WalkResult::interrupt()
+                                                              : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// Whether `dot` can be issued where `before` has been: what it reads is there, or a slot that
 /// nothing else has to do with between the two.
 bool EarlyDots::dependsOn(cta::WarpgroupDotOp dot, Operation *before) {
@@ -81,8 +91,8 @@ bool EarlyDots::dependsOn(cta::WarpgroupDotOp dot, Operation *before) {
     if (!wait)
       return true;
     for (Operation *op = before->getNextNode(); op != wait; op = op->getNextNode())
-      if (llvm::is_contained(op->getOperands(), wait.getRing()))
-        return true;
+      if (hasToDoWith(op, wait.getRing()))
+        return true; // with one slot, the copies of this very turn
   }
   return false;
 }

@@ -117,6 +117,9 @@ Value PartialReduction::repeat(OpBuilder &b, Value result) const {
                                      partialType.getEncoding());
   if (!type)
     return SplatOp::create(b, op.getLoc(), parts, result);
+  if (DenseElementsAttr same; matchPattern(result, m_Constant(&same)) && same.isSplat())
+    return arith::ConstantOp::create(
+        b, op.getLoc(), DenseElementsAttr::get(parts, same.getSplatValue<Attribute>()));
   SmallVector<int64_t> shape(partialType.getShape());
   shape[axis()] = 1;
   auto row = cta::withLayout(RankedTensorType::get(shape, type.getElementType()),

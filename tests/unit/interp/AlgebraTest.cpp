@@ -62,6 +62,15 @@ TEST(Algebra, ConstantsThatAreWholeAreThemselves) {
   EXPECT_EQ(r, (std::vector<uint32_t>{0, uint32_t(-3), uint32_t(-21), 0x80000000}));
 }
 
+TEST(Algebra, ZerosOfBothSignsAddNothing) {
+  std::vector<uint32_t> a = {0, 1, 7, 0x80000000}, r(4);
+  expectRunsAlgebraic(blockKernel(4, {"f32"}, "f32",
+                                  "%c = arith.constant dense<-0.0> : tensor<4xf32>\n"
+                                  "%r = arith.addf %x0, %c : tensor<4xf32>"),
+                      a, r);
+  EXPECT_EQ(r, a);
+}
+
 TEST(Algebra, FunctionsOfEqualArgumentsAreEqual) {
   std::vector<uint32_t> a = {1, 2, 1, 3}, r(4);
   expectRunsAlgebraic(blockKernel(4, {"f32"}, "f32", "%r = math.sin %x0 : tensor<4xf32>"), a, r);

@@ -62,6 +62,30 @@ func.func @scaled_sums(%init: tensor<16xf32, #rows>, %scale: tensor<16xf32, #row
   return
 }
 
+// A constant is one for each thread, too, and comes from nowhere.
+// CHECK-LABEL: func.func @tripled_sums
+// CHECK: scf.for {{.*}} iter_args(%[[PART:.*]] = %{{.*}})
+// CHECK-NOT: tile.broadcast
+// CHECK:   %[[THREE:.*]] = arith.constant dense<3.0{{.*}}> : tensor<16x4xf32
+// CHECK:   arith.mulf %[[PART]], %[[THREE]] : tensor<16x4xf32
+func.func @tripled_sums(%init: tensor<16xf32, #rows>, %n: i32, %x: tensor<16x16xf32, #l>, %p: tensor<16x!tile.ptr<f32>, #rows>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %scale = arith.constant dense<3.0> : tensor<16xf32, #rows>
+  %s = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %init) -> (tensor<16xf32, #rows>) : i32 {
+    %scaled = arith.mulf %acc, %scale : tensor<16xf32, #rows>
+    %r = tile.reduce %x {axis = 1 : i32} : tensor<16x16xf32, #l> -> tensor<16xf32, #rows> {
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      tile.yield %c : f32
+    }
+    %next = arith.addf %scaled, %r : tensor<16xf32, #rows>
+    scf.yield %next : tensor<16xf32, #rows>
+  }
+  tile.store %p, %s : tensor<16x!tile.ptr<f32>, #rows>
+  return
+}
+
 // A number of the whole block: no thread waits for others in the loop.
 // CHECK-LABEL: func.func @largest
 // CHECK: scf.for {{.*}} -> (tensor<32xi32

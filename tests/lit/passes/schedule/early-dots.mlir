@@ -146,4 +146,48 @@ func.func @made_before_the_first(%n: i32, %z: tensor<64x64xf32, #sum>, %p: tenso
   tile.store %q, %r : tensor<64x64x!tile.ptr<f32>, #sum>
   return
 }
+
+// What the second product reads is copied in this very turn, behind the first one: it stays there.
+// CHECK-LABEL: func.func @copied_in_its_turn
+// CHECK: scf.for
+// CHECK: cta.warpgroup_dot
+// CHECK: cta.single
+// CHECK: cta.ring_acquire %[[O:[0-9]+]]
+// CHECK: cta.ring_wait %[[O]]
+// CHECK: cta.warpgroup_dot
+func.func @copied_in_its_turn(%lo: i32, %hi: i32, %z: tensor<128x64xf32, #acc>, %p: tensor<128x64x!tile.ptr<f32>, #acc>, %map: !cta.tensor_map) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x64xf32, #acc>
+  %kv = cta.ring {stages = 1 : i32, consumers = 8 : i32} : !cta.ring<!rows>
+  %q = cta.ring {stages = 1 : i32, consumers = 8 : i32} : !ring
+  %o = cta.ring {stages = 1 : i32, consumers = 8 : i32} : !ring
+  %keys = cta.ring_wait %kv : !cta.ring<!rows> -> !rows
+  %sums:2 = scf.for %i = %lo to %hi step %c1 iter_args(%dk = %z, %dv = %z) -> (tensor<128x64xf32, #acc>, tensor<128x64xf32, #acc>) : i32 {
+    cta.single {
+      %to = cta.ring_acquire %q : !ring -> !tile
+      cta.ring_copy %map[%i, %c0] dims [0, 1] to %to of %q : !tile, !ring
+      cta.ring_commit %q : !ring
+    }
+    %qt = cta.ring_wait %q : !ring -> !tile
+    %s = cta.warpgroup_dot %keys, %qt, %zero : !rows, !tile, tensor<128x64xf32, #acc>
+    cta.ring_release %q : !ring
+    %e = math.exp2 %s : tensor<128x64xf32, #acc>
+    cta.single {
+      %to = cta.ring_acquire %o : !ring -> !tile
+      cta.ring_copy %map[%i, %c0] dims [0, 1] to %to of %o : !tile, !ring
+      cta.ring_commit %o : !ring
+    }
+    %ot = cta.ring_wait %o : !ring -> !tile
+    %d = cta.warpgroup_dot %keys, %ot, %zero : !rows, !tile, tensor<128x64xf32, #acc>
+    cta.ring_release %o : !ring
+    %x = arith.addf %dk, %e : tensor<128x64xf32, #acc>
+    %y = arith.addf %dv, %d : tensor<128x64xf32, #acc>
+    scf.yield %x, %y : tensor<128x64xf32, #acc>, tensor<128x64xf32, #acc>
+  }
+  cta.ring_release %kv : !cta.ring<!rows>
+  tile.store %p, %sums#0 : tensor<128x64x!tile.ptr<f32>, #acc>
+  tile.store %p, %sums#1 : tensor<128x64x!tile.ptr<f32>, #acc>
+  return
+}
 }
