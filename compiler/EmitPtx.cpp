@@ -160,7 +160,8 @@ std::unique_ptr<Module> PtxEmitter::translate(mlir::ModuleOp op, LLVMContext &co
   if (options.maxRegisters)
     for (Function &f : *module)
       if (f.getCallingConv() == CallingConv::PTX_Kernel)
-        setMostRegisters(f, target, options.maxRegisters, options.sharedBytes);
+        setMostRegisters(f, target, std::min(options.maxRegisters, int(kMaxRegisters)),
+                         options.sharedBytes);
   std::vector<std::string> libraries;
   if (auto named = op->getAttrOfType<mlir::ArrayAttr>(kLibrariesAttr))
     for (auto path : named.getAsRange<mlir::StringAttr>())

@@ -208,7 +208,7 @@ typedef struct tile_compile_options {
   int32_t num_stages;       /* default 3; 0: as many as fit */
   const char *target;       /* "sm_90a", a board ("h100"), "native" (the current device, else device
                                0); NULL: native where there is a GPU, else sm_90a */
-  int32_t max_registers;    /* a thread's, 16 to 255; 0: no limit */
+  int32_t max_registers;    /* a thread's, 16 to 256 (255: it has no more); 0: no limit */
   int32_t enable_fp_fusion; /* contract a*b+c; default 1 */
   int32_t debug;            /* keep device asserts; default 0 */
   int32_t line_info;        /* source lines for profilers; default 1 */

@@ -2,6 +2,7 @@
 #include "frontend/Source.h"
 #include "runtime/TargetName.h"
 #include "runtime/capi/Internal.h"
+#include "target/RegisterLimit.h"
 #include "text/Format.h"
 #include "llvm/ADT/StringSet.h"
 #include <cstdlib>
@@ -229,8 +230,9 @@ llvm::Expected<CompileOptions> capi::convertOptions(const tile_compile_options *
     return invalid(formatted("`num_ctas` is {}: 1, 2, 4 and 8 are possible", chosen.num_ctas));
   if (chosen.num_stages < 0 || chosen.num_stages > 32)
     return invalid(formatted("`num_stages` is {}: 0 to 32 are possible", chosen.num_stages));
-  if (chosen.max_registers != 0 && (chosen.max_registers < 16 || chosen.max_registers > 255))
-    return invalid(formatted("`max_registers` is {}: 16 to 255 are possible, and 0 for no limit",
+  if (chosen.max_registers != 0 &&
+      (chosen.max_registers < kLeastRegisterLimit || chosen.max_registers > kMostRegisterLimit))
+    return invalid(formatted("`max_registers` is {}: 16 to 256 are possible, and 0 for no limit",
                              chosen.max_registers));
   result.numWarps = chosen.num_warps;
   result.numStages = chosen.num_stages;

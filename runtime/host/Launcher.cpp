@@ -1,5 +1,6 @@
 //===- Launcher.cpp - `kernel[grid](...)` in host functions ---------------===//
 #include "runtime/host/Launcher.h"
+#include "target/RegisterLimit.h"
 #include "text/Format.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -54,7 +55,8 @@ static std::unique_ptr<EvalError> setOption(StringRef name, const PyValue &value
   if (name == "changes") // functions of whole tensors ask for it; here a launch may change anything
     return nullptr;
   if (name == "maxnreg")
-    return integer(options.maxRegisters, between(16, 255), "from 16 to 255");
+    return integer(options.maxRegisters, between(kLeastRegisterLimit, kMostRegisterLimit),
+                   "from 16 to 256");
   if (name == "warp_roles") {
     if (!value.isStr() || !readWarpRoles(value.asStr(), options.warpRoles))
       return fail(formatted("`warp_roles` must be 'auto', 'cooperative', 'pingpong', 'none', "

@@ -2,6 +2,7 @@
 #include "tools/tilec/KernelOptions.h"
 #include "runtime/TargetName.h"
 #include "target/Devices.h"
+#include "target/RegisterLimit.h"
 #include "target/Target.h"
 #include "text/Format.h"
 #include "tools/tilec/Commands.h"
@@ -112,7 +113,8 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
             "every lane of a warp reports to the warp that copies, not one for all: slower, for "
             "tools that check races and do not follow the barriers of warps (racecheck)",
             compile.eachLaneArrives)
-      .integer("max-registers", "N", "registers a thread may use", compile.maxRegisters, 16, 255)
+      .integer("max-registers", "N", "registers a thread may use", compile.maxRegisters,
+               kLeastRegisterLimit, kMostRegisterLimit)
       .text("libdevice", "FILE", "NVIDIA's libdevice bitcode, for its versions of math functions",
             compile.libdevicePath, ValueKind::File)
       .flag("no-fp-fusion", "do not contract a*b+c into one rounding", compile.enableFpFusion,

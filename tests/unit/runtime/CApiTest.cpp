@@ -184,11 +184,11 @@ TEST_F(CApi, BadCalls) {
   tile_compile_options empty = {};
   EXPECT_EQ(compile("fine", &kernel, &empty), TILE_INVALID_ARGUMENT);
   EXPECT_THAT(tile_last_error(), HasSubstr("has no size"));
-  for (int32_t registers : {-1, 1, 15, 256}) {
+  for (int32_t registers : {-1, 1, 15, 257}) {
     tile_compile_options_init(&options);
     options.max_registers = registers;
     EXPECT_EQ(compile("fine", &kernel, &options), TILE_INVALID_ARGUMENT) << registers;
-    EXPECT_THAT(tile_last_error(), HasSubstr("16 to 255 are possible"));
+    EXPECT_THAT(tile_last_error(), HasSubstr("16 to 256 are possible"));
   }
   const tile_constexpr twice[] = {{"SHARED", "1"}, {"SHARED", "2"}};
   tile_compile_options_init(&options);
