@@ -61,6 +61,7 @@ enum class FindingKind {
   BarrierMisuse,
   Deadlock,
   Stuck,
+  TooMuchWork,
   LeakedAsync,
   AccumulatorInFlight,
   BadDescriptor,
@@ -145,6 +146,9 @@ struct RunOptions {
   uint64_t stepLimit = uint64_t(1) << 22;
   /// Turns of loops that a thread may take without waiting for anybody.
   uint64_t turnLimit = uint64_t(1) << 27;
+  /// What all threads may do together, counted as operations: a thread, and a turn of a loop, as
+  /// about so many as it takes the time of. 0: any number.
+  uint64_t workLimit = 0;
   llvm::raw_ostream *printTo = nullptr; ///< device output; null: standard output
 };
 

@@ -11,6 +11,7 @@
 
 #include "compiler/Compiler.h"
 #include "frontend/AST.h"
+#include "runtime/LaunchLimit.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 #include <array>
@@ -142,6 +143,7 @@ struct CpuDeviceOptions {
   bool throughPasses = false;
   /// Numbers of a ring in the place of floating-point ones (docs/algebraic-mode.md).
   bool algebraic = false;
+  uint64_t launchLimit = kLaunchLimit; ///< 0: none
 };
 std::unique_ptr<Device> createCpuDevice(const CpuDeviceOptions &options);
 

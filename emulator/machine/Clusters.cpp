@@ -10,6 +10,7 @@
 #include "emulator/machine/Memory.h"
 #include "emulator/machine/Scheduler.h"
 #include "text/Format.h"
+#include "llvm/Support/MathExtras.h"
 #include <chrono>
 #include <thread>
 
@@ -19,6 +20,8 @@ using tile::formatted;
 static void exitThread(Thread &t) {
   checkAsyncAtExit(t);
   t.exited = true;
+  if (!t.cluster->goesRound)
+    spend(*t.cluster->launch, (kTurnsAtOnce - t.registers[kTurnsLeft]) * kTurnWork);
   t.cluster->launch->idleTurns = 0;
   t.warp->runnable &= ~(1u << t.lane);
   --t.cta->liveThreads;
@@ -122,6 +125,7 @@ static std::unique_ptr<Cluster> startCluster(Worker &worker, uint64_t id) {
   uint64_t inX = grid[0] / cl[0], inY = grid[1] / cl[1];
   uint32_t at[3] = {uint32_t(id % inX), uint32_t(id / inX % inY), uint32_t(id / inX / inY)};
   uint32_t count = cl[0] * cl[1] * cl[2];
+  spend(launch, count * config.threads * kThreadWork);
   for (uint32_t rank = 0; rank < count; ++rank) {
     Cta &cta = c->ctas.emplace_back();
     cta.rank = rank;
@@ -204,6 +208,13 @@ void tile::emu::runLaunch(Launch &launch) {
   if (launch.options.check && launch.numClusters > 1 &&
       launch.numClusters <= GlobalOrder::kMaxClusters)
     launch.order = std::make_unique<GlobalOrder>(launch.config.memory);
+  // All threads are known to start: what they alone come to is known before the first does.
+  if (uint64_t limit = launch.options.workLimit;
+      limit && llvm::SaturatingMultiply(launch.numClusters * cl[0] * cl[1] * cl[2],
+                                        launch.config.threads * kThreadWork) > limit) {
+    spend(launch, limit + 1);
+    return;
+  }
   uint64_t cores = launch.options.threads ? launch.options.threads
                                           : std::max(1u, std::thread::hardware_concurrency());
   uint64_t n = launch.options.seed ? 1 : std::min(cores, launch.numClusters);

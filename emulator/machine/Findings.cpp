@@ -30,6 +30,8 @@ llvm::StringRef tile::emu::name(FindingKind kind) {
     return "deadlock";
   case FindingKind::Stuck:
     return "stuck";
+  case FindingKind::TooMuchWork:
+    return "too-much-work";
   case FindingKind::LeakedAsync:
     return "leaked-async";
   case FindingKind::AccumulatorInFlight:

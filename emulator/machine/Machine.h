@@ -112,6 +112,9 @@ struct Thread {
 /// So many turns of loops a thread takes before the machine is asked, at first.
 constexpr uint32_t kTurnsAtOnce = 1 << 16;
 
+/// The work of a thread without loops, and of a turn of one, as so many operations.
+constexpr uint64_t kThreadWork = 4096, kTurnWork = 64;
+
 struct Warp {
   Cta *cta = nullptr;
   uint32_t index = 0;
@@ -252,6 +255,7 @@ struct Launch {
   uint64_t numClusters = 0;
   bool isParallel = false; ///< its clusters run on several host threads
   std::atomic<uint64_t> idleTurns{0};
+  std::atomic<uint64_t> work{0}; ///< done by all threads, but for loops that they are in
   std::atomic<bool> stop{false};
   std::mutex printMutex;
   std::unique_ptr<GlobalOrder> order; ///< null where it is not checked
@@ -268,6 +272,9 @@ void yield(Thread &thread);
 /// A turn of a loop that waits for memory to change: lets others run, other
 /// CTAs too.
 void spin(Thread &thread);
+/// Adds to what the launch has done; if that is more than it may, ends it with a report. The sum
+/// is the same in every order, but for loops that wait.
+void spend(Launch &launch, uint64_t work);
 /// Waits until somebody makes the thread runnable.
 void waitFor(Thread &thread, Wait wait, uint64_t key, SiteId site);
 /// With a seed: now and then lets others run.

@@ -252,6 +252,19 @@ void tile::emu::spin(Thread &thread) {
   giveWay(thread);
 }
 
+void tile::emu::spend(Launch &launch, uint64_t work) {
+  uint64_t limit = launch.options.workLimit;
+  if (!limit || launch.work.fetch_add(work, std::memory_order_relaxed) + work <= limit ||
+      launch.stop.exchange(true))
+    return;
+  const auto &grid = launch.config.grid;
+  launch.findings.add(
+      FindingKind::TooMuchWork, 0, "the launch",
+      formatted("{} blocks of {} threads come to more than {} operations, which is what a launch "
+                "may do; take smaller sizes, or raise that (`--launch-limit`)",
+                uint64_t(grid[0]) * grid[1] * grid[2], launch.config.threads, limit));
+}
+
 /// Every so many turns of a thread's loops. Whoever only computes does so
 /// undisturbed, up to the limit. Then others get their turns now and then: they may end
 /// a loop that looks at memory by ordinary accesses. What goes on after that has no end.
@@ -260,7 +273,9 @@ extern "C" void tileEmuTurns(Thread *t, uint32_t site) {
   constexpr uint32_t kFewTurns = 1 << 8;
   Cluster &c = *t->cluster;
   Launch &launch = *c.launch;
-  t->turns += c.goesRound ? kFewTurns : kTurnsAtOnce;
+  uint64_t taken = c.goesRound ? kFewTurns : kTurnsAtOnce;
+  t->turns += taken;
+  spend(launch, taken * kTurnWork);
   c.goesRound |= t->turns >= launch.options.turnLimit;
   t->registers[kTurnsLeft] = c.goesRound ? kFewTurns : kTurnsAtOnce;
   if (t->turns >= launch.options.turnLimit + kLastTurns && !launch.stop.exchange(true))

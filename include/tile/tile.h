@@ -476,6 +476,8 @@ typedef struct tile_emulator_options {
   int32_t schedules; /* random orders of threads to run and compare besides the usual. Default 0 */
   uint64_t seed;     /* of the first of them. Default 1 */
   int32_t counters;  /* count what launches do, for tile_emulator_counters; default 0 */
+  uint64_t launch_limit; /* what one launch may do, in operations on elements; 0: anything.
+                            Default 10^11, some minutes */
 } tile_emulator_options;
 TILE_API void tile_emulator_options_init_sized(tile_emulator_options *options, size_t size);
 static inline void tile_emulator_options_init(tile_emulator_options *options) {

@@ -35,6 +35,7 @@ tile_status tile_emulator_create(const tile_emulator_options *options, tile_emul
     ours.schedules = unsigned(chosen.schedules);
     ours.seed = chosen.seed;
     ours.counters = chosen.counters;
+    ours.launchLimit = chosen.launch_limit;
     *emulator = new tile_emulator{createEmuDevice(ours), ""};
     return llvm::Error::success();
   });

@@ -233,6 +233,7 @@ bool CpuDevice::launch(Kernel &kernel, const LaunchConfig &config,
   interp::Grid grid{config.grid[0], config.grid[1], config.grid[2]};
   interp::RunOptions run;
   run.numThreads = options.threads;
+  run.workLimit = options.launchLimit;
   run.memory = watched ? watched : &memory;
   llvm::raw_null_ostream nowhere;
   if (watched)
@@ -247,8 +248,11 @@ bool CpuDevice::launch(Kernel &kernel, const LaunchConfig &config,
   return report.ok();
 }
 
-std::unique_ptr<Device> runtime::createLanguageChecker(interp::MemoryMap &memory) {
-  return std::make_unique<CpuDevice>(CpuDeviceOptions(), &memory);
+std::unique_ptr<Device> runtime::createLanguageChecker(interp::MemoryMap &memory,
+                                                       uint64_t launchLimit) {
+  CpuDeviceOptions options;
+  options.launchLimit = launchLimit;
+  return std::make_unique<CpuDevice>(options, &memory);
 }
 
 std::unique_ptr<Device> runtime::createCpuDevice(const CpuDeviceOptions &options) {

@@ -56,7 +56,7 @@ public:
   explicit Emulator(const EmuDeviceOptions &options) : EmuDevice(options.check), options(options) {
     // What is compared to the bit is interpreted anyway.
     if (options.check && !options.beforeLaunch && !options.algebraic)
-      language = createLanguageChecker(memory);
+      language = createLanguageChecker(memory, options.launchLimit);
   }
 
   std::string name() const override { return "emu"; }
@@ -221,6 +221,7 @@ emu::Report Emulator::runSchedules(const EmuProgram &program, const uint32_t gri
   run.check = options.check;
   run.counters = options.counters;
   run.threads = options.threads;
+  run.workLimit = options.launchLimit;
   bool isFirst = !std::exchange(program.launched, true);
   unsigned schedules = options.firstLaunchesOnly && !isFirst ? 0 : options.schedules;
   Image before;

@@ -33,6 +33,7 @@ struct EmuDeviceOptions {
   bool firstLaunchesOnly = false;
   /// Numbers of a ring in the place of floating-point ones (docs/algebraic-mode.md).
   bool algebraic = false;
+  uint64_t launchLimit = kLaunchLimit; ///< of each order; 0: none
   /// Called before each launch with the kernel's LLVM IR and what it will get;
   /// false: the launch is left out.
   std::function<bool(llvm::StringRef ir, const emu::LoadOptions &, const emu::LaunchConfig &)>

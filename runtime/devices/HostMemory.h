@@ -50,7 +50,7 @@ private:
 /// wrong by the rules of the language, prints nothing, and runs no checks of its own on how
 /// programs wait for each other. `memory` is the other's, who sees to it that nobody else
 /// uses it at the time.
-std::unique_ptr<Device> createLanguageChecker(interp::MemoryMap &memory);
+std::unique_ptr<Device> createLanguageChecker(interp::MemoryMap &memory, uint64_t launchLimit);
 
 /// How many threads `wanted` means: 0 is one a core.
 unsigned hostThreads(unsigned wanted);

@@ -46,6 +46,13 @@ std::unique_ptr<eval::EvalError> Array::make(const Memory &memory, Kind kind,
                                              ArrayRef<int64_t> shape, Array &out) {
   if (auto error = checkRoom(memory, shape, sizeof(int64_t)))
     return error;
+  uint64_t bytes = numElements(shape) * sizeof(int64_t), left = memory.left();
+  if (bytes > left / 2)
+    return eval::fail(
+        formatted("a tensor of shape {} is too large to compute with: it takes {} "
+                  "bytes on the host, and its result as many, where {} of {} are left",
+                  toString(shape), bytes, left, memory.limit),
+        "MemoryError");
   out = Array();
   out.kind = kind;
   out.shape = Shape(shape);

@@ -26,15 +26,32 @@ std::optional<Shape> broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<i
 /// The index of a row-major position: "[3, 5]" when printed with toString.
 Shape unravel(int64_t position, llvm::ArrayRef<int64_t> shape);
 
+/// Memory that is known to be taken while something is computed.
+template <typename T> struct CountedAllocator {
+  using value_type = T;
+  CountedAllocator() = default;
+  template <typename U> CountedAllocator(const CountedAllocator<U> &) {}
+  T *allocate(size_t n) {
+    Memory::computing.fetch_add(n * sizeof(T), std::memory_order_relaxed);
+    return std::allocator<T>().allocate(n);
+  }
+  void deallocate(T *memory, size_t n) {
+    Memory::computing.fetch_sub(n * sizeof(T), std::memory_order_relaxed);
+    std::allocator<T>().deallocate(memory, n);
+  }
+  bool operator==(const CountedAllocator &) const = default;
+};
+template <typename T> using CountedVector = std::vector<T, CountedAllocator<T>>;
+
 struct Array {
   enum class Kind { Bool, Int, Float };
   Kind kind = Kind::Float;
   Shape shape;
-  std::vector<double> reals; ///< Float
-  std::vector<int64_t> ints; ///< Bool (0 or 1), Int
+  CountedVector<double> reals; ///< Float
+  CountedVector<int64_t> ints; ///< Bool (0 or 1), Int
 
   Array() = default;
-  /// Zeros of a shape, if there is room for them.
+  /// Zeros of a shape, if there is room for them and as much again: for what is computed from them.
   static std::unique_ptr<eval::EvalError> make(const Memory &memory, Kind kind,
                                                llvm::ArrayRef<int64_t> shape, Array &out);
   /// Zeros in the shape of an array that exists already.

@@ -91,6 +91,9 @@ static Result conv2d(const ContextPtr &context, const CallArgs &args) {
   Shape shape = {c.x.shape[0], c.w.shape[0], c.size[0], c.size[1]};
   if (auto error = Array::make(context->memory, Array::Kind::Float, shape, out))
     return error;
+  llvm::ArrayRef<int64_t> ofOne = llvm::ArrayRef(c.w.shape).drop_front();
+  if (auto error = spendSteps(countElements(shape) * countElements(ofOne)))
+    return error;
   for (int64_t i = 0; i < out.size(); ++i) {
     int64_t plane = i / (c.size[0] * c.size[1]);
     int64_t at[2] = {i / c.size[1] % c.size[0], i % c.size[1]};

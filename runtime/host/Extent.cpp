@@ -1,5 +1,6 @@
 //===- Extent.cpp - sizes of tensors, in arithmetic that notices overflow -===//
 #include "runtime/host/Extent.h"
+#include "frontend/eval/WorkMeter.h"
 #include "text/Format.h"
 #include "llvm/Support/MathExtras.h"
 #include <unistd.h>
@@ -39,6 +40,8 @@ std::string toString(ArrayRef<int64_t> shape) {
   return text + (shape.size() == 1 ? ",)" : ")");
 }
 
+std::atomic<uint64_t> Memory::computing{0};
+
 Memory Memory::ofThisMachine() {
   uint64_t pages = std::max(sysconf(_SC_PHYS_PAGES), 0L),
            page = std::max(sysconf(_SC_PAGESIZE), 0L);
@@ -59,14 +62,25 @@ std::unique_ptr<eval::EvalError> checkShape(ArrayRef<int64_t> shape, unsigned el
   return nullptr;
 }
 
+/// What it takes to read or make an element, in multiplications of a product.
+static constexpr int64_t kOfElement = 16;
+
+std::unique_ptr<eval::EvalError> spendSteps(Extent multiplications) {
+  constexpr uint64_t kOfStep = 16384;
+  return eval::Work::spend(multiplications.fits() ? uint64_t(*multiplications) / kOfStep
+                                                  : UINT64_MAX)
+             ? nullptr
+             : eval::Work::error();
+}
+
 std::unique_ptr<eval::EvalError> checkRoom(const Memory &memory, ArrayRef<int64_t> shape,
                                            unsigned elementBytes) {
   if (auto error = checkShape(shape, elementBytes))
     return error;
   uint64_t bytes = *(countElements(shape) * elementBytes);
-  uint64_t left = memory.limit - std::min(memory.limit, memory.held);
+  uint64_t left = memory.left();
   if (bytes <= left)
-    return nullptr;
+    return spendSteps(countElements(shape) * kOfElement);
   return fail(formatted("a tensor of shape {} is too large: it takes {} bytes on the host, where "
                         "{} of {} are left",
                         toString(shape), bytes, left, memory.limit),

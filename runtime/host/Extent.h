@@ -11,6 +11,8 @@
 #define TILE_RUNTIME_HOST_EXTENT_H
 
 #include "frontend/eval/Operators.h"
+#include <algorithm>
+#include <atomic>
 #include <string>
 
 namespace tile::host {
@@ -44,6 +46,13 @@ std::string toString(llvm::ArrayRef<int64_t> shape);
 struct Memory {
   uint64_t limit;    ///< of all that is held at a time
   uint64_t held = 0; ///< by the host's copies of tensors
+  /// By arrays that are being computed with, of all sessions.
+  static std::atomic<uint64_t> computing;
+
+  uint64_t left() const {
+    uint64_t taken = held + computing.load(std::memory_order_relaxed);
+    return limit - std::min(limit, taken);
+  }
 
   /// Half of what the machine has.
   static Memory ofThisMachine();
@@ -55,7 +64,11 @@ constexpr size_t maxRank = 64;
 /// Dimensions that are not negative, not too many, and whose bytes can be counted in 64 bits.
 std::unique_ptr<eval::EvalError> checkShape(llvm::ArrayRef<int64_t> shape, unsigned elementBytes);
 
-/// That there is room for all elements of a shape.
+/// So many multiplications, or what takes their time, are about to be done in loops without code of
+/// the user's: some microseconds' worth are a step of the case. An error past its limit.
+std::unique_ptr<eval::EvalError> spendSteps(Extent multiplications);
+
+/// That there is room for all elements of a shape, and steps are left to work on them.
 std::unique_ptr<eval::EvalError> checkRoom(const Memory &memory, llvm::ArrayRef<int64_t> shape,
                                            unsigned elementBytes);
 

@@ -103,6 +103,8 @@ static Result multiplyBatches(const ContextPtr &context, const Array &lhs, const
     return fail(formatted("the batch dimensions of `@` do not broadcast: {} and {}",
                           toString(lhs.shape), toString(rhs.shape)),
                 "ValueError");
+  if (auto error = spendSteps(countElements(*batch) * Extent(m) * Extent(k) * Extent(n)))
+    return error;
   Shape shapeL = *batch, shapeR = *batch, shape = *batch;
   shapeL.append({m, k});
   shapeR.append({k, n});

@@ -64,6 +64,9 @@ template <bool positions> static Result sort(const ContextPtr &context, const Ca
   if (!descending)
     return descending;
   AxisView view(x.shape, axis);
+  // Each element is compared some dozens of times, far from the next.
+  if (auto error = spendSteps(Extent(x.size()) * 1024))
+    return error;
   Array out = x.zerosLike(positions ? Array::Kind::Int : x.kind);
   for (int64_t o = 0; o < view.outer; ++o)
     for (int64_t n = 0; n < view.inner; ++n) {

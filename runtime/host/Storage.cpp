@@ -33,7 +33,7 @@ Storage::~Storage() {
 
 bool Storage::reserve() {
   Memory &memory = owner->memory;
-  if (bytes <= memory.limit - std::min(memory.limit, memory.held)) {
+  if (bytes <= memory.left()) {
     memory.held += bytes;
     return true;
   }

@@ -7,10 +7,15 @@
 // there are. If nothing but such loops runs and memory stays as it is, the
 // launch is stuck, and says so.
 //
+// Code that runs as a whole begins by accounting for what it does (Control::Spend),
+// a loop that counts for all of its turns. The sum is the same in whatever order
+// programs run, so that whether a launch does more than it may is not a matter of luck.
+//
 //===----------------------------------------------------------------------===//
 #include "runtime/interp/Launch.h"
 #include "text/Format.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cfenv>
 #include <cstring>
@@ -45,6 +50,37 @@ static bool keepGoing(Frame &frame, const Instruction &i) {
   return false;
 }
 
+/// Work that a frame does before it adds it to the launch's.
+static constexpr uint64_t kWorkAtOnce = 1 << 16;
+
+/// Adds the frame's work to the launch's; false if that is more than it may do.
+static bool account(Frame &frame, const Instruction &i, uint64_t ofThis) {
+  Launch &launch = *frame.launch;
+  uint64_t limit = launch.options.workLimit, work = std::exchange(frame.work, 0);
+  if (!limit)
+    return true;
+  if (work <= limit && launch.work.fetch_add(work, std::memory_order_relaxed) + work <= limit)
+    return true;
+  launch.exhausted = true;
+  if (ofThis > limit && i.a != kNone)
+    frame.fail(FindingKind::TooMuchWork, i, 0,
+               formatted("this loop is too long: its {} turns come to more than {} operations, "
+                         "which is what a launch may do; take smaller sizes, or raise that "
+                         "(`--launch-limit`)",
+                         *frame.reg<uint64_t>(i.a), limit));
+  frame.failed = launch.stop = true;
+  return false;
+}
+
+/// Accounts for the code behind `i`, which runs on so many lanes at once if it is a combiner's.
+static bool spend(Frame &frame, const Instruction &i, uint32_t lanes) {
+  uint64_t work = uint64_t(i.imm) + uint64_t(i.n) * lanes;
+  if (i.a != kNone)
+    work = llvm::SaturatingMultiply(work, *frame.reg<uint64_t>(i.a));
+  frame.work = llvm::SaturatingAdd(frame.work, work);
+  return frame.work < kWorkAtOnce || account(frame, i, work);
+}
+
 Outcome tile::interp::execute(Frame &frame, const Instruction *code, uint32_t &pc, uint32_t lanes) {
   uint32_t turn = 0, beat = 0;
   for (;;) {
@@ -71,8 +107,13 @@ Outcome tile::interp::execute(Frame &frame, const Instruction *code, uint32_t &p
       break;
     case Control::ForBack:
       pc = i.target;
-      if (++beat % 64 == 0)
+      if (++beat % 64 == 0) {
         frame.launch->idleSteps.store(0, std::memory_order_relaxed);
+        if (frame.launch->exhausted.load(std::memory_order_relaxed)) {
+          frame.failed = true;
+          return Outcome::Failed;
+        }
+      }
       break;
     case Control::LoopBack:
       pc = i.target;
@@ -85,6 +126,10 @@ Outcome tile::interp::execute(Frame &frame, const Instruction *code, uint32_t &p
         return Outcome::Failed;
       if (!lanes) // combiners run to their end
         return Outcome::Suspended;
+      break;
+    case Control::Spend:
+      if (!spend(frame, i, lanes))
+        return Outcome::Failed;
       break;
     case Control::Return:
       return Outcome::Finished;
@@ -130,6 +175,14 @@ public:
       }
     }
     std::fesetenv(&callers);
+  }
+
+  /// Of frames that have not added it to the launch's.
+  uint64_t workLeft() const {
+    uint64_t sum = 0;
+    for (const auto &frame : frames)
+      sum += frame->work;
+    return sum;
   }
 
 private:
@@ -228,9 +281,16 @@ private:
 } // namespace
 
 void tile::interp::runGrid(Launch &launch, CheckState *check) {
-  uint64_t count = launch.grid.count();
+  uint64_t count = launch.grid.count(), limit = launch.options.workLimit;
   if (count == 0)
     return;
+  // Every program begins with its first piece of code.
+  const Instruction &first = launch.program->code.front();
+  if (limit && first.control == Control::Spend &&
+      llvm::SaturatingMultiply(count, uint64_t(first.imm)) > limit) {
+    launch.exhausted = true;
+    return;
+  }
   Scheduler scheduler(launch, check);
   unsigned threads = launch.options.numThreads ? launch.options.numThreads
                                                : std::max(1u, std::thread::hardware_concurrency());
@@ -243,6 +303,8 @@ void tile::interp::runGrid(Launch &launch, CheckState *check) {
   scheduler.work();
   for (std::thread &helper : helpers)
     helper.join();
+  if (limit && launch.work + scheduler.workLeft() > limit)
+    launch.exhausted = true;
 
   if (launch.printed.empty())
     return;

@@ -32,6 +32,7 @@ enum class Control : uint8_t {
   JumpIfDone,  ///< to `target` if the i64 register `a` is 0
   ForBack,     ///< Jump that closes a counted loop: a sign of progress
   LoopBack,    ///< Jump that closes a loop of unknown length
+  Spend,       ///< what follows is work of `imm`, and `n` a lane, as often as register `a` says
   Return,
 };
 
@@ -74,7 +75,7 @@ struct ProgramImpl {
   std::vector<Instruction> code;
   /// What runs as part of other instructions; counted behind `code`.
   std::vector<const std::vector<Instruction> *> nested;
-  std::vector<Place> places;
+  std::vector<Place> places; ///< the first is the function's
   std::vector<Parameter> parameters;
   std::vector<std::unique_ptr<Aux>> auxiliary;
   /// Constants sit at the start of every frame and are copied there once.
@@ -103,6 +104,7 @@ struct Frame {
   uint32_t pc = 0;
   bool failed = false;
   bool changedMemory = false; ///< since the last look of the scheduler
+  uint64_t work = 0;          ///< done, and not yet added to the launch's
   const ProgramImpl *program = nullptr;
   Launch *launch = nullptr;
   CheckState *check = nullptr;

@@ -110,6 +110,20 @@ static std::string brokenPromise(const ProgramImpl &program, llvm::ArrayRef<uint
   return "";
 }
 
+/// No loop by itself, but all that a launch does is more than it may.
+static Finding tooMuchWork(const Launch &launch) {
+  Finding f;
+  f.kind = FindingKind::TooMuchWork;
+  f.place = launch.program->places.front().place;
+  f.where = "the launch";
+  uint64_t programs = launch.grid.count();
+  f.message = formatted("{} program{} of `{}` come{} to more than {} operations, which is what a "
+                        "launch may do; take smaller sizes, or raise that (`--launch-limit`)",
+                        programs, programs == 1 ? "" : "s", launch.program->name,
+                        programs == 1 ? "s" : "", launch.options.workLimit);
+  return f;
+}
+
 Report Program::run(const Grid &grid, llvm::ArrayRef<Argument> arguments,
                     const RunOptions &options) const {
   if (arguments.size() != impl->parameters.size())
@@ -131,7 +145,12 @@ Report Program::run(const Grid &grid, llvm::ArrayRef<Argument> arguments,
   } else {
     runGrid(launch, nullptr);
   }
-  return launch.findings.take(options.maxFindings, !impl->checked);
+  Report report = launch.findings.take(options.maxFindings, !impl->checked);
+  if (launch.exhausted && llvm::none_of(report.findings, [](const Finding &f) {
+        return f.kind == FindingKind::TooMuchWork;
+      }))
+    report.findings.push_back(tooMuchWork(launch));
+  return report;
 }
 
 //===----------------------------------------------------------------------===//

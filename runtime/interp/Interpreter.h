@@ -81,6 +81,11 @@ struct RunOptions {
   /// program ends, stores or changes memory, before the launch is declared
   /// stuck.
   uint64_t stepLimit = uint64_t(1) << 26;
+  /// What all programs may do together, counted as operations on elements: an instruction is so
+  /// many as its result has, and a few for itself. 0: any number. A launch that would do more
+  /// ends with an error, early where loops with a known number of turns or the number of programs
+  /// say so.
+  uint64_t workLimit = 0;
   llvm::raw_ostream *printTo = nullptr; ///< output of `tile.print`; null: standard output
 };
 
@@ -99,6 +104,7 @@ enum class FindingKind {
   AssertFailed,
   BadLoopStep,
   Stuck,
+  TooMuchWork,
   BadLaunch,
 };
 /// A short name such as `out-of-bounds`.
@@ -155,7 +161,7 @@ public:
   size_t workingBytes() const;
 
   /// Runs every program of the grid. A failed assertion, a launch that is
-  /// stuck, and whatever checking finds is in the report.
+  /// stuck or does more than it may, and whatever checking finds is in the report.
   Report run(const Grid &grid, llvm::ArrayRef<Argument> arguments,
              const RunOptions &options = {}) const;
 

@@ -47,6 +47,9 @@ struct Launch {
   std::atomic<bool> stop{false};
   /// Iterations of `while` loops since anything last moved on.
   std::atomic<uint64_t> idleSteps{0};
+  /// Done by all programs, but for what their frames have not added yet.
+  std::atomic<uint64_t> work{0};
+  std::atomic<bool> exhausted{false}; ///< that is more than they may do
   std::mutex printMutex;
   std::vector<std::pair<uint64_t, std::string>> printed; ///< by program
 };

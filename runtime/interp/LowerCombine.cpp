@@ -64,6 +64,7 @@ bool Lowering::lowerCombiner(Operation *op, Combiner &inner,
   std::vector<Instruction> *outer = code;
   combiner = &inner;
   code = &inner.info->code;
+  std::optional<Counted> counted(std::in_place, *this);
   bool ok = lowerBlock(block);
   current = op;
   if (ok) {
@@ -71,6 +72,7 @@ bool Lowering::lowerCombiner(Operation *op, Combiner &inner,
       buffers[k].yielded = use(block.getTerminator()->getOperand(k));
     emit(nullptr, 1, kNone).control = Control::Return;
   }
+  counted.reset();
   combiner = nullptr;
   code = outer;
   return ok;
@@ -131,6 +133,7 @@ bool Lowering::lowerCombine(Operation *op) {
     refer(field.src, capture.src);
     refer(field.dst, capture.dst);
   }
+  addWork(uint64_t(info->outer) * info->length * info->inner);
   Instruction &i = emit(fast ? fast : isScan ? scanKernel() : reduceKernel(), lanes, kNone);
   i.control = fast ? Control::Run : Control::RunChecked;
   i.aux = info;
@@ -147,6 +150,7 @@ bool Lowering::lowerDot(Operation *op) {
   info->n = uint32_t(d.back());
   info->k = uint32_t(a.back());
   info->precision = DotPrecision(dot.getInputPrecision());
+  addWork(uint64_t(info->batch) * info->m * info->n * info->k);
   if (algebraic && isa<FloatType>(getElementType(dot.getType())))
     return lowerRingDot(dot, info);
   Kernel kernel = dotKernel(describe(dot.getA().getType())->type,

@@ -83,8 +83,10 @@ bool Lowering::lowerBlock(Block &block) {
 
 /// A whole function body: one block, or several with branches between them.
 bool Lowering::lowerBody(Region &region) {
-  if (region.hasOneBlock())
+  if (region.hasOneBlock()) {
+    Counted body(*this);
     return lowerBlock(region.front()) && lowerReturn(region.front().getTerminator());
+  }
   for (Block &block : llvm::drop_begin(region)) {
     for (BlockArgument argument : block.getArguments()) {
       if (!describe(argument.getType()))
@@ -96,6 +98,7 @@ bool Lowering::lowerBody(Region &region) {
   }
   for (Block &block : region) {
     blockStart[&block] = here();
+    Counted counted(*this);
     if (!lowerBlock(block) || !lowerBranch(block.getTerminator()))
       return false;
     // What other blocks read must not share memory with anything.
@@ -211,6 +214,12 @@ bool Lowering::lowerYielding(Region &region, ArrayRef<RegId> results) {
   return true;
 }
 
+/// The same for one that runs only if a jump in front of it says so.
+bool Lowering::lowerBranchOf(Region &region, ArrayRef<RegId> results) {
+  Counted counted(*this);
+  return lowerYielding(region, results);
+}
+
 bool Lowering::lowerFor(Operation *op) {
   auto loop = cast<scf::ForOp>(op);
   DType type = describe(loop.getInductionVar().getType())->type;
@@ -229,6 +238,7 @@ bool Lowering::lowerFor(Operation *op) {
     carryDoubt(argument, carried.back());
   }
   copyValues(loop.getInitArgs(), carried);
+  Counted turns(*this, count);
   uint32_t begin = here();
   uint32_t done = emitJump(Control::JumpIfDone, count);
   if (!lowerYielding(loop.getRegion(), carried))
@@ -259,6 +269,7 @@ bool Lowering::lowerWhile(Operation *op) {
   }
   copyValues(loop.getInits(), carried);
   uint32_t begin = here();
+  Counted before(*this);
   if (!lowerBlock(loop.getBefore().front()))
     return false;
   auto condition = loop.getConditionOp();
@@ -270,7 +281,7 @@ bool Lowering::lowerWhile(Operation *op) {
   // a carried value is, at the end of the after region, when nothing reads it.
   for (auto [argument, value] : llvm::zip(loop.getAfterArguments(), condition.getArgs()))
     values[argument] = use(value);
-  if (!lowerYielding(loop.getAfter(), carried))
+  if (!lowerBranchOf(loop.getAfter(), carried))
     return false;
   uint32_t end = emitJump(Control::LoopBack);
   (*code)[end].target = begin;
@@ -293,7 +304,7 @@ bool Lowering::lowerIf(Operation *op) {
     carryDoubt(result, results.back());
   }
   uint32_t otherwise = emitJump(Control::JumpIfFalse, use(branch.getCondition()));
-  if (!lowerYielding(branch.getThenRegion(), results))
+  if (!lowerBranchOf(branch.getThenRegion(), results))
     return false;
   if (branch.getElseRegion().empty()) {
     (*code)[otherwise].target = here();
@@ -301,7 +312,7 @@ bool Lowering::lowerIf(Operation *op) {
   }
   uint32_t end = emitJump(Control::Jump);
   (*code)[otherwise].target = here();
-  if (!lowerYielding(branch.getElseRegion(), results))
+  if (!lowerBranchOf(branch.getElseRegion(), results))
     return false;
   (*code)[end].target = here();
   for (RegId reg : results)
@@ -329,12 +340,12 @@ bool Lowering::lowerIndexSwitch(Operation *op) {
     RegId expected = makeConstant({reinterpret_cast<uint8_t *>(&bits), 8});
     emit(equal, 1, matches, value, expected);
     uint32_t next = emitJump(Control::JumpIfFalse, matches);
-    if (!lowerYielding(region, results))
+    if (!lowerBranchOf(region, results))
       return false;
     ends.push_back(emitJump(Control::Jump));
     (*code)[next].target = here();
   }
-  if (!lowerYielding(choice.getDefaultRegion(), results))
+  if (!lowerBranchOf(choice.getDefaultRegion(), results))
     return false;
   for (uint32_t end : ends)
     (*code)[end].target = here();

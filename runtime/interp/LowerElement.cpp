@@ -182,6 +182,7 @@ bool Lowering::lowerMap(Operation *op) {
   std::vector<Instruction> *outer = code;
   combiner = &inner;
   code = &info->code;
+  std::optional<Counted> counted(std::in_place, *this);
   bool ok = lowerBlock(block);
   current = op;
   if (ok) {
@@ -192,6 +193,7 @@ bool Lowering::lowerMap(Operation *op) {
     }
     emit(nullptr, 1, kNone).control = Control::Return;
   }
+  counted.reset();
   combiner = nullptr;
   code = outer;
   if (!ok)

@@ -7,6 +7,9 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::interp;
 
+/// What an instruction takes beside its elements, as so many of them.
+static constexpr uint64_t kInstructionWork = 8;
+
 //===----------------------------------------------------------------------===//
 // Types and places
 //===----------------------------------------------------------------------===//
@@ -174,7 +177,24 @@ Instruction &Lowering::emit(Kernel kernel, uint32_t n, RegId dst, RegId a, RegId
   i.c = c;
   i.place = current ? placeOf(current->getLoc()) : 0;
   code->push_back(i);
+  if (counted) {
+    counted->work += kInstructionWork + (combiner ? 0 : n);
+    ++counted->ofLane;
+  }
   return code->back();
+}
+
+Lowering::Counted::Counted(Lowering &lowering, RegId times)
+    : lowering(lowering), code(*lowering.code), at(lowering.here()), outer(lowering.counted) {
+  lowering.counted = nullptr;
+  lowering.emit(nullptr, 0, kNone, times).control = Control::Spend;
+  lowering.counted = this;
+}
+
+Lowering::Counted::~Counted() {
+  code[at].imm = int64_t(std::min<uint64_t>(work, INT64_MAX));
+  code[at].n = uint32_t(std::min<uint64_t>(ofLane, UINT32_MAX));
+  lowering.counted = outer;
 }
 
 /// Places registers in the frame so that those whose live ranges overlap do
@@ -228,7 +248,8 @@ bool Lowering::assignOffsets() {
 bool Lowering::run(func::FuncOp function) {
   program.name = function.getName().str();
   program.checked = checked;
-  program.places.emplace_back();
+  Place &ofFunction = program.places.emplace_back();
+  collectPlaces(function.getLoc(), ofFunction.place, ofFunction.callers);
   for (BlockArgument argument : function.getArguments()) {
     auto shape = describe(argument.getType());
     if (!shape || isa<RankedTensorType>(argument.getType()))

@@ -61,6 +61,23 @@ private:
     return raw;
   }
   uint32_t placeOf(mlir::Location loc);
+  /// While it lives, instructions are counted as one piece of code that runs as a whole, behind an
+  /// instruction that accounts for it: `times` over, if that register is given.
+  class Counted {
+  public:
+    explicit Counted(Lowering &lowering, RegId times = kNone);
+    ~Counted();
+
+  private:
+    friend class Lowering;
+    Lowering &lowering;
+    std::vector<Instruction> &code;
+    uint32_t at;
+    uint64_t work = 0, ofLane = 0;
+    Counted *outer;
+  };
+  /// Work beside that of a result's elements.
+  void addWork(uint64_t elements) { counted->work += elements; }
   bool assignOffsets();
   uint32_t here() const { return uint32_t(code->size()); }
 
@@ -78,6 +95,7 @@ private:
   bool lowerBranch(Op *op);
   /// Runs a single-block region and copies what it yields to `results`.
   bool lowerYielding(mlir::Region &region, llvm::ArrayRef<RegId> results);
+  bool lowerBranchOf(mlir::Region &region, llvm::ArrayRef<RegId> results);
   /// Copies as if all at once: a source may be another copy's destination.
   void copyValues(mlir::ValueRange from, llvm::ArrayRef<RegId> to);
   uint32_t emitJump(Control control, RegId condition = kNone);
@@ -207,6 +225,7 @@ private:
   std::vector<std::pair<uint32_t *, RegId>> references;
   llvm::DenseMap<mlir::Location, uint32_t> placeIndex;
   Combiner *combiner = nullptr;
+  Counted *counted = nullptr; ///< the innermost
   std::vector<Activation> activations;
   llvm::DenseMap<mlir::Block *, uint32_t> blockStart;
   llvm::SmallVector<std::pair<uint32_t, mlir::Block *>> blockJumps;

@@ -38,6 +38,8 @@ llvm::StringRef tile::interp::name(FindingKind kind) {
     return "bad-loop-step";
   case FindingKind::Stuck:
     return "stuck";
+  case FindingKind::TooMuchWork:
+    return "too-much-work";
   case FindingKind::BadLaunch:
     return "bad-launch";
   }

@@ -281,8 +281,9 @@ void fuzz::digest(const std::string &text) {
 //===----------------------------------------------------------------------===//
 
 /// Leaves out ever smaller groups of pieces while the rest still fails.
-static std::vector<std::string> reducePieces(std::vector<std::string> pieces,
-                                             bool (*fails)(const std::string &)) {
+static std::vector<std::string>
+reducePieces(std::vector<std::string> pieces,
+             const std::function<bool(const std::string &)> &fails) {
   for (size_t group = std::max<size_t>(pieces.size() / 2, 1);; group /= 2) {
     for (size_t at = 0; at < pieces.size();) {
       std::vector<std::string> fewer(pieces);
@@ -297,7 +298,8 @@ static std::vector<std::string> reducePieces(std::vector<std::string> pieces,
   }
 }
 
-std::string fuzz::reduceText(std::string text, bool (*fails)(const std::string &text)) {
+std::string fuzz::reduceText(std::string text,
+                             const std::function<bool(const std::string &text)> &fails) {
   std::vector<std::string> lines;
   llvm::StringRef rest = text;
   while (!rest.empty()) {

@@ -3,6 +3,7 @@
 #define TILE_TESTS_FUZZ_FRONTEND_H
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ void digest(const std::string &text);
 
 /// The shortest text found by leaving out lines, then parts of lines, for which
 /// `fails` still holds.
-std::string reduceText(std::string text, bool (*fails)(const std::string &text));
+std::string reduceText(std::string text, const std::function<bool(const std::string &text)> &fails);
 
 } // namespace tile::fuzz
 

@@ -395,6 +395,7 @@ std::string fuzz::runHostFunctions(const std::string &text) {
     return "";
   runtime::CpuDeviceOptions options;
   options.threads = 1;
+  options.launchLimit = 100'000'000;
   std::unique_ptr<runtime::Device> device = runtime::createCpuDevice(options);
   eval::Program program;
   program.evaluator().limits.steps = 1 << 20;

@@ -33,6 +33,8 @@ static cl::opt<unsigned> maxReduced("reduce", cl::desc("how many failures to mak
                                     cl::init(3), ALL);
 static cl::opt<unsigned> seconds("seconds", cl::desc("begin no case after so long; 0: run all"),
                                  cl::init(0), ALL);
+static cl::opt<uint64_t> stopAfter("stop-after", cl::desc("begin no case after so many failures"),
+                                   cl::init(100), ALL);
 static cl::opt<std::string> save("save", cl::desc("folder for failing programs"), ALL);
 static cl::opt<std::string> device("device", cl::desc("cpu, emu or cuda"), cl::init("cpu"),
                                    cl::sub(kernelsCommand), cl::cat(category));
@@ -46,8 +48,21 @@ static cl::opt<bool> print("print", cl::desc("print the program of --seed and st
 static cl::list<std::string> corpusFolders("corpus", cl::desc("folder of programs to mangle"),
                                            cl::sub(frontendCommand), cl::cat(category));
 
-static unsigned processes() {
-  return jobs ? unsigned(jobs) : std::max(1u, std::thread::hardware_concurrency());
+/// `most`: processes that make sense on any machine; 0: one a core.
+static Plan planOf(Limits limits, unsigned most = 0) {
+  Plan plan;
+  plan.count = count;
+  plan.processes = jobs ? unsigned(jobs) : std::max(1u, std::thread::hardware_concurrency());
+  if (most && !jobs)
+    plan.processes = std::min(plan.processes, most);
+  plan.limits = limits;
+  plan.seconds = seconds;
+  plan.failures = stopAfter;
+  plan.tell = [](const Work &work) {
+    llvm::errs() << work.cases << " of " << count << " cases, all below seed "
+                 << seed + work.through << '\n';
+  };
+  return plan;
 }
 
 static void keep(const std::string &name, const std::string &text) {
@@ -58,8 +73,16 @@ static void keep(const std::string &name, const std::string &text) {
   llvm::raw_fd_ostream(save + "/" + name, code) << text;
 }
 
-static int conclude(int64_t failures, const Work &work, const std::string &error,
-                    int64_t refused = 0) {
+/// A line for a failure, at once: a run may be long.
+static void tell(uint64_t number, const std::string &why) {
+  llvm::outs() << "seed " << number << ": " << llvm::StringRef(why).take_front(400) << '\n';
+  llvm::outs().flush();
+}
+
+/// The failures that are made small: nobody waits for that who has interrupted the run.
+static unsigned numReduced(const Work &work) { return work.interrupted ? 0 : unsigned(maxReduced); }
+
+static int conclude(int64_t failures, const Work &work, const std::string &error) {
   if (failures < 0) {
     llvm::errs() << "tile-fuzz: error: " << error << '\n';
     return 2;
@@ -67,9 +90,13 @@ static int conclude(int64_t failures, const Work &work, const std::string &error
   llvm::outs() << work.cases << " cases from seed " << seed << " in "
                << llvm::format("%.0f", work.seconds) << " s of processor time: " << failures
                << " failed";
-  if (refused)
-    llvm::outs() << ", " << refused << " refused: too much shared memory, or too many instructions";
+  if (work.refused)
+    llvm::outs() << ", " << work.refused
+                 << " refused: too much shared memory, or too many instructions";
   llvm::outs() << '\n';
+  if (work.through < count)
+    llvm::outs() << "go on with --seed " << seed + work.through << " --count "
+                 << count - work.through << '\n';
   return failures ? 1 : 0;
 }
 
@@ -93,28 +120,26 @@ static int fuzzKernels() {
   }
   static std::unique_ptr<Differential> differential; // one a process
   auto prepare = [] {
+    // The driver would keep what it has assembled of every kernel.
+    setenv("CUDA_CACHE_DISABLE", "1", /*overwrite=*/0);
     std::string error;
     differential = Differential::create(device, target, /*algebraic=*/false, error);
     return error;
   };
-  const Limits limits{60, 0};
-  std::vector<std::pair<uint64_t, std::string>> failures;
+  // A process on a GPU has half a gigabyte of its memory, and a kernel without end does not take
+  // long to be known as one there.
+  bool onGpu = device == "cuda";
+  const Limits limits{60, 0, onGpu ? 5u : 20u};
+  std::vector<uint64_t> failures;
   std::string error;
   Work work;
-  int64_t refused = 0;
   int64_t failed = runCases(
-      {prepare, [](uint64_t i) { return differential->check(generate(seed + i)); }}, count,
-      processes(), limits, seconds, work,
+      {prepare, [](uint64_t i) { return differential->check(generate(seed + i)); }, isRefusal},
+      planOf(limits, onGpu ? 32 : 0), work,
       [&](uint64_t i, const std::string &why) {
-        if (isRefusal(why)) {
-          ++refused;
-          return;
-        }
-        failures.emplace_back(seed + i, why);
-        if (failures.size() <= 20)
-          llvm::outs() << "seed " << seed + i << ": " << llvm::StringRef(why).take_front(400)
-                       << '\n';
-        llvm::outs().flush();
+        failures.push_back(seed + i);
+        tell(seed + i, why);
+        keep("kernel-" + std::to_string(seed + i) + ".tile", generate(seed + i).source());
       },
       error);
   auto wrong = [&](const Kernel &kernel) {
@@ -126,15 +151,13 @@ static int fuzzKernels() {
         },
         limits);
   };
-  for (auto &[number, why] : failures)
-    keep("kernel-" + std::to_string(number) + ".tile", generate(number).source());
-  for (size_t k = 0; k < failures.size() && k < maxReduced; ++k) {
-    Kernel small = reduce(generate(failures[k].first),
-                          [&](const Kernel &kernel) { return !wrong(kernel).empty(); });
-    llvm::outs() << "\nseed " << failures[k].first << ", made small: ";
+  for (uint64_t number : llvm::ArrayRef(failures).take_front(numReduced(work))) {
+    Kernel small =
+        reduce(generate(number), [&](const Kernel &kernel) { return !wrong(kernel).empty(); });
+    llvm::outs() << "\nseed " << number << ", made small: ";
     describe(small, wrong(small));
   }
-  return conclude(failed < 0 ? failed : failed - refused, work, error, refused);
+  return conclude(failed, work, error);
 }
 
 //===----------------------------------------------------------------------===//
@@ -181,22 +204,19 @@ static int fuzzProducts() {
   std::vector<uint64_t> failures;
   std::string error;
   Work work;
-  int64_t refused = 0;
   int64_t failed = runCases(
       {prepare,
-       [](uint64_t i) { return checkProducts(*differential, choicesOf(seed + i), seed + i); }},
-      count, processes(), limits, seconds, work,
+       [](uint64_t i) { return checkProducts(*differential, choicesOf(seed + i), seed + i); },
+       isRefusal},
+      planOf(limits), work,
       [&](uint64_t i, const std::string &why) {
-        if (isRefusal(why)) {
-          ++refused;
-          return;
-        }
         failures.push_back(seed + i);
-        llvm::outs() << "seed " << seed + i << ": " << llvm::StringRef(why).take_front(400) << '\n';
-        llvm::outs().flush();
+        tell(seed + i, why);
+        keep("products-" + std::to_string(seed + i) + ".tile",
+             made(choicesOf(seed + i), seed + i).source());
       },
       error);
-  for (uint64_t of : llvm::ArrayRef(failures).take_front(maxReduced)) {
+  for (uint64_t of : llvm::ArrayRef(failures).take_front(numReduced(work))) {
     auto wrong = [&](const std::vector<uint32_t> &choices) {
       return runAlone(
           [&] {
@@ -214,9 +234,9 @@ static int fuzzProducts() {
         });
     llvm::outs() << "\nseed " << of << ", made small: ";
     describe(made(small, of), wrong(small));
-    keep("products-" + std::to_string(of) + ".tile", made(small, of).source());
+    keep("products-" + std::to_string(of) + "-small.tile", made(small, of).source());
   }
-  return conclude(failed < 0 ? failed : failed - refused, work, error, refused);
+  return conclude(failed, work, error);
 }
 
 //===----------------------------------------------------------------------===//
@@ -229,25 +249,27 @@ static constexpr Limits frontendLimits{30, 0}, hostLimits{60, 0}; // it reserves
 static constexpr Limits frontendLimits{5, 1024}, hostLimits{10, 1024};
 #endif
 
-/// Shows programs that failed, the first ones made small.
-static void showFailures(const std::string &kind, llvm::ArrayRef<uint64_t> seeds,
-                         std::string (*program)(uint64_t), bool (*fails)(const std::string &)) {
-  for (auto [k, number] : llvm::enumerate(seeds)) {
-    std::string text = program(number);
-    keep(kind + "-" + std::to_string(number) + ".tile", text);
-    if (k < maxReduced)
-      llvm::outs() << "\nseed " << number << ", made small:\n" << reduceText(text, fails) << '\n';
-  }
-}
-
-static bool crashes(const std::string &text) {
-  return !runAlone(
-              [&] {
-                digest(text);
-                return std::string();
-              },
-              frontendLimits)
-              .empty();
+/// Runs programs, and shows those that failed, the first ones made small.
+static int fuzzTexts(const std::string &kind, const Limits &limits,
+                     std::string (*program)(uint64_t), std::string (*run)(const std::string &)) {
+  std::vector<uint64_t> failures;
+  std::string error;
+  Work work;
+  int64_t failed = runCases(
+      {nullptr, [&](uint64_t i) { return run(program(seed + i)); }}, planOf(limits), work,
+      [&](uint64_t i, const std::string &why) {
+        failures.push_back(seed + i);
+        tell(seed + i, why);
+        keep(kind + "-" + std::to_string(seed + i) + ".tile", program(seed + i));
+      },
+      error);
+  auto fails = [&](const std::string &text) {
+    return !runAlone([&] { return run(text); }, limits).empty();
+  };
+  for (uint64_t number : llvm::ArrayRef(failures).take_front(numReduced(work)))
+    llvm::outs() << "\nseed " << number << ", made small:\n"
+                 << reduceText(program(number), fails) << '\n';
+  return conclude(failed, work, error);
 }
 
 static std::vector<std::string> corpus;
@@ -258,54 +280,24 @@ static int fuzzFrontEnd() {
     llvm::errs() << "tile-fuzz: error: no programs to mangle: name a folder with --corpus\n";
     return 2;
   }
-  std::vector<uint64_t> failures;
-  std::string error;
-  Work work;
-  int64_t failed = runCases(
-      {nullptr,
-       [&](uint64_t i) {
-         digest(mangle(corpus, seed + i));
-         return std::string();
-       }},
-      count, processes(), frontendLimits, seconds, work,
-      [&](uint64_t i, const std::string &why) {
-        failures.push_back(seed + i);
-        llvm::outs() << "seed " << seed + i << ": " << why << '\n';
-        llvm::outs().flush();
-      },
-      error);
-  showFailures(
-      "frontend", failures, [](uint64_t number) { return mangle(corpus, number); }, crashes);
-  return conclude(failed, work, error);
+  return fuzzTexts(
+      "frontend", frontendLimits, [](uint64_t number) { return mangle(corpus, number); },
+      [](const std::string &text) {
+        digest(text);
+        return std::string();
+      });
 }
 
 //===----------------------------------------------------------------------===//
 // Host functions
 //===----------------------------------------------------------------------===//
 
-static bool hostFails(const std::string &text) {
-  return !runAlone([&] { return runHostFunctions(text); }, hostLimits).empty();
-}
-
 static int fuzzHost() {
   if (print) {
     llvm::outs() << hostProgram(seed);
     return 0;
   }
-  std::vector<uint64_t> failures;
-  std::string error;
-  Work work;
-  int64_t failed = runCases(
-      {nullptr, [](uint64_t i) { return runHostFunctions(hostProgram(seed + i)); }}, count,
-      processes(), hostLimits, seconds, work,
-      [&](uint64_t i, const std::string &why) {
-        failures.push_back(seed + i);
-        llvm::outs() << "seed " << seed + i << ": " << why << '\n';
-        llvm::outs().flush();
-      },
-      error);
-  showFailures("host", failures, hostProgram, hostFails);
-  return conclude(failed, work, error);
+  return fuzzTexts("host", hostLimits, hostProgram, runHostFunctions);
 }
 
 int main(int argc, char **argv) {

@@ -57,28 +57,33 @@ std::optional<std::string> tile::mutation::runOriginal(const emu::Program &progr
   return std::nullopt;
 }
 
-bool tile::mutation::isCaught(const emu::Program &program, const Launch &launch,
-                              unsigned schedules) {
+std::string tile::mutation::whatCatches(const emu::Program &program, const Launch &launch,
+                                        unsigned schedules) {
   for (unsigned i = 0; i <= schedules; ++i) {
     restore(launch.config, launch.before);
-    if (!program.run(launch.config, orderOf(i)).ok() ||
-        (launch.comparable && save(launch.config) != launch.after))
-      return true;
+    emu::Report report = program.run(launch.config, orderOf(i));
+    if (!report.ok())
+      return report.str();
+    if (launch.comparable && save(launch.config) != launch.after)
+      return "another result";
   }
-  return false;
+  return "";
 }
 
 /// The same on other numbers, as far as the kernel itself bears them.
-bool tile::mutation::isCaughtWithOtherData(const emu::Program &original, const emu::Program &mutant,
-                                           const Launch &launch, unsigned schedules, unsigned seed,
-                                           unsigned rounds) {
+std::string tile::mutation::whatCatchesWithOtherData(const emu::Program &original,
+                                                     const emu::Program &mutant,
+                                                     const Launch &launch, unsigned schedules,
+                                                     unsigned seed, unsigned rounds) {
   for (unsigned i = 0; i < rounds * kOtherData; ++i) {
     unsigned kind = i % kOtherData, round = i / kOtherData;
     Launch other{launch.config, withOtherData(launch.before, kind, seed + round)};
-    if (!runOriginal(original, other, schedules) && isCaught(mutant, other, schedules))
-      return true;
+    if (runOriginal(original, other, schedules))
+      continue;
+    if (std::string what = whatCatches(mutant, other, schedules); !what.empty())
+      return what + " (with other data)";
   }
-  return false;
+  return "";
 }
 
 /// Whether a launch leaves zeros alone, and many of them: where they lie they do not say.

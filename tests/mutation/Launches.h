@@ -26,12 +26,13 @@ emu::RunOptions orderOf(unsigned i);
 /// Runs the kernel as it is, to know what it leaves. Gives back what is wrong with it, if anything.
 std::optional<std::string> runOriginal(const emu::Program &program, Launch &launch,
                                        unsigned schedules);
-/// Whether a mutant is reported, or leaves something else, in one of so many random orders too.
-bool isCaught(const emu::Program &program, const Launch &launch, unsigned schedules);
+/// What is reported of a mutant, or that it leaves something else, in one of so many random orders
+/// too; empty if nothing.
+std::string whatCatches(const emu::Program &program, const Launch &launch, unsigned schedules);
 /// The same on other numbers of each kind, so many times, as far as the kernel itself bears them.
-bool isCaughtWithOtherData(const emu::Program &original, const emu::Program &mutant,
-                           const Launch &launch, unsigned schedules, unsigned seed,
-                           unsigned rounds);
+std::string whatCatchesWithOtherData(const emu::Program &original, const emu::Program &mutant,
+                                     const Launch &launch, unsigned schedules, unsigned seed,
+                                     unsigned rounds);
 /// Whether the threads have something to do.
 bool isBusy(const Launch &launch, bool readsMemory);
 /// Whether a kernel has loads of global memory, or copies from there.

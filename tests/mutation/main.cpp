@@ -99,7 +99,8 @@ private:
     size_t number = 0;                   ///< of the mutation
     std::unique_ptr<emu::Program> probe; ///< traps where the fault is met; made when needed
     bool caught = false;
-    unsigned met = 0; ///< launches that met the fault
+    std::string catches; ///< what is reported, or that the result is another one
+    unsigned met = 0;    ///< launches that met the fault
     bool isDone() const { return caught || met >= kLaunches; }
   };
   struct KernelMutants {
@@ -272,12 +273,13 @@ bool Mutator::launch(llvm::StringRef ir, const emu::LoadOptions &load,
   for (Mutant &mutant : slot->mutants) {
     if (mutant.isDone())
       continue;
-    mutant.caught = isCaught(*mutant.program, launch, schedules);
-    bool meets = !mutant.caught && isMet(mutant, ir, load, launch);
+    mutant.catches = whatCatches(*mutant.program, launch, schedules);
+    bool meets = mutant.catches.empty() && isMet(mutant, ir, load, launch);
     mutant.met += meets;
     if (meets && mutant.met <= kWithOtherData)
-      mutant.caught = isCaughtWithOtherData(*slot->original, *mutant.program, launch, schedules,
-                                            seed, mutant.met == 1 ? kRounds : 1);
+      mutant.catches = whatCatchesWithOtherData(*slot->original, *mutant.program, launch, schedules,
+                                                seed, mutant.met == 1 ? kRounds : 1);
+    mutant.caught = !mutant.catches.empty();
     if (mutant.caught)
       mutant.program.reset(), mutant.probe.reset();
   }
@@ -294,7 +296,9 @@ void Mutator::endFile() {
       tallies[mutant.kind].add({1, mutant.caught, unmet, equal});
       if (mutant.caught && listed && !llvm::StringRef(reason).starts_with(kRounding)) {
         contradicted = true;
-        survivors.push_back("caught, although it is listed as no fault: " + mutant.where);
+        survivors.push_back("caught, although it is listed as no fault: " + mutant.where +
+                            "\n            of it alone: " + mutant.names.front() +
+                            "\n            by: " + mutant.catches);
       } else if (!mutant.caught) {
         survivors.push_back((unmet   ? "not met: "
                              : equal ? "no fault: "

@@ -74,6 +74,10 @@ void tilec::addHostDeviceOptions(OptionTable &options, HostDeviceOptions &device
       .flag("check", "on the CPU, check every access to memory", device.check)
       .integer("threads", "N", "cores that interpret or emulate; 0: all of them", device.threads, 0,
                1024)
+      .integer("launch-limit", "N",
+               "on the CPU and the emulator, what one launch may do, in billions of operations on "
+               "elements; 0: anything",
+               device.launchLimit, 0, 1 << 30)
       .custom(
           "target", "TARGET", formatted("emu: the GPU to emulate: {}", targetHelp()),
           [&device](StringRef v) {
@@ -111,6 +115,7 @@ static HostDevice openAlgebraic(StringRef command, const HostDeviceOptions &opti
   emu.target = options.emulated;
   emu.threads = cpu.threads = unsigned(options.threads);
   emu.algebraic = cpu.algebraic = true;
+  emu.launchLimit = cpu.launchLimit = uint64_t(options.launchLimit) * kBillion;
   cpu.check = false;
   auto first = createEmuDevice(emu);
   result.emulator = first.get();
@@ -145,6 +150,7 @@ static HostDevice openEmulator(StringRef command, const HostDeviceOptions &chose
   options.schedules = unsigned(chosen.schedules);
   options.seed = uint64_t(chosen.seed);
   options.firstLaunchesOnly = chosen.firstLaunches;
+  options.launchLimit = uint64_t(chosen.launchLimit) * kBillion;
   options.counters = chosen.counters || !chosen.countersFile.empty();
   auto device = createEmuDevice(options);
   result.emulator = device.get();
@@ -186,6 +192,7 @@ HostDevice tilec::openHostDevice(StringRef command, HostDeviceOptions &options) 
   cpu.check = options.check;
   cpu.threads = unsigned(options.threads);
   cpu.throughPasses = options.throughPasses;
+  cpu.launchLimit = uint64_t(options.launchLimit) * kBillion;
   result.device = createCpuDevice(cpu);
   if (!options.compileFor.empty())
     result.device = createCompilingDevice(std::move(result.device), options.compileFor,

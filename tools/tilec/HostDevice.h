@@ -9,11 +9,15 @@
 
 namespace tilec {
 
+/// `--launch-limit` counts in so many operations.
+constexpr uint64_t kBillion = 1'000'000'000;
+
 /// What `--device` and the options about it say.
 struct HostDeviceOptions {
   std::string device = "auto", compileFor, mode = "default",
               emulated = tile::fallbackTarget().name.str();
-  int threads = 0, schedules = 0, seed = 1, otherCuts = 0;
+  int threads = 0, schedules = 0, seed = 1, otherCuts = 0,
+      launchLimit = int(tile::runtime::kLaunchLimit / kBillion);
   bool check = true, counters = false, firstLaunches = false;
   bool throughPasses = false, assemble = true, eachLaneArrives = false, asBuilt = false,
        algebraic = false, printTuning = false;

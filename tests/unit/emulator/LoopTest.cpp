@@ -55,4 +55,41 @@ TEST(EmuLoops, ManyTurnsAreNoneWithoutEnd) {
   EXPECT_EQ(flag[0], 1u);
 }
 
+TEST(EmuLoops, ManyBlocksAreRefusedBeforeTheFirst) {
+  Bench bench(kernel("  store i32 1, ptr addrspace(1) %p0\n  ret void"));
+  std::vector<uint32_t> memory(1);
+  bench.buffer(memory);
+  bench.launch.grid = {1u << 31, 1, 1};
+  RunOptions options;
+  options.workLimit = 1'000'000'000;
+  Report report = bench.run(32, 0, options);
+  ASSERT_EQ(report.findings.size(), 1u) << report.str();
+  EXPECT_EQ(report.findings[0].kind, FindingKind::TooMuchWork) << report.str();
+  EXPECT_EQ(memory[0], 0u);
+}
+
+TEST(EmuLoops, WhatALaunchMayDoIsTheSameInEveryOrder) {
+  // 20 blocks of 32 threads, each of which takes 1000 turns.
+  Bench bench(kernel("  br label %loop\nloop:\n  %i = phi i32 [0, %0], [%next, %loop]\n"
+                     "  %next = add i32 %i, 1\n  store volatile i32 %i, ptr addrspace(1) %p0\n"
+                     "  %more = icmp ult i32 %next, 1000\n"
+                     "  br i1 %more, label %loop, label %end\nend:\n  ret void"));
+  std::vector<uint32_t> memory(1);
+  bench.buffer(memory);
+  bench.launch.grid = {20, 1, 1};
+  constexpr uint64_t kThreads = 20 * 32, kOfThread = 4096, kOfTurn = 64;
+  constexpr uint64_t kWork = kThreads * (kOfThread + 1000 * kOfTurn);
+  for (std::optional<uint64_t> seed : {std::optional<uint64_t>(), std::optional<uint64_t>(1)})
+    for (unsigned threads : {1u, 3u})
+      for (uint64_t limit : {kWork, kWork - 1}) {
+        RunOptions options;
+        options.check = false;
+        options.workLimit = limit;
+        options.threads = threads;
+        options.seed = seed;
+        Report report = bench.run(32, 0, options);
+        EXPECT_EQ(report.has(FindingKind::TooMuchWork), limit < kWork) << report.str();
+      }
+}
+
 } // namespace

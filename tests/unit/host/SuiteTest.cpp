@@ -220,6 +220,23 @@ TEST(Suite, TwoDevicesThatAreComparedMustBothBeWanted) {
   EXPECT_EQ(results[2].count(Status::Skipped), 1u);
 }
 
+TEST(Suite, TensorsOfTheHostCountByTheirElements) {
+  HostFile file("@tile.test\ndef small(): tile.zeros((100, 100)) @ tile.zeros((100, 100))\n"
+                "@tile.test\ndef product(): tile.zeros((600, 600)) @ tile.zeros((600, 600))\n"
+                "@tile.test\ndef turns():\n    x = tile.zeros(1 << 20)\n"
+                "    while True: x = x + 1\n"
+                "@tile.test\ndef sorts():\n    x = tile.zeros(1 << 18)\n"
+                "    while True: tile.sort(x)\n");
+  file.program.evaluator().limits.steps = 10000;
+  auto results = file.run(Purpose::Test);
+  EXPECT_EQ(results[0].count(Status::Passed), 1u);
+  for (unsigned i : {1u, 2u, 3u}) {
+    ASSERT_EQ(results[i].count(Status::Failed), 1u) << i;
+    EXPECT_EQ(results[i].cases[0].error->diagnostic.message,
+              "this case gave up after 10000 steps; is this loop bounded?");
+  }
+}
+
 TEST(Suite, EndlessAndUnsupportedCases) {
   HostFile file("@tile.test\ndef endless():\n    while True: pass\n"
                 "@tile.test\ndef opens():\n    with open('x'): pass\n"
