@@ -1,5 +1,6 @@
 //===- ExplainAccesses.cpp - how a kernel reaches memory ------------------===//
 #include "compiler/ExplainReader.h"
+#include "ir/MapChoices.h"
 #include "passes/facts/EqualRuns.h"
 #include "text/Format.h"
 #include <set>
@@ -208,9 +209,14 @@ void Reader::visitAsyncCopy(cta::AsyncCopyOp op) {
   addAccess(std::move(access), moved, op.getPtr());
 }
 
+/// That of each, where one is chosen of several.
+static cta::MapAttr mapOf(func::FuncOp kernel, Value map) {
+  return kernel.getArgAttrOfType<cta::MapAttr>(cta::mapsBehind(map).front().getArgNumber(),
+                                               cta::kTensorMapAttr);
+}
+
 static std::string describeBox(func::FuncOp kernel, Value map) {
-  auto attr = kernel.getArgAttrOfType<cta::MapAttr>(cast<BlockArgument>(map).getArgNumber(),
-                                                    cta::kTensorMapAttr);
+  auto attr = mapOf(kernel, map);
   if (!attr)
     return {};
   std::string text = "boxes of ";
@@ -218,6 +224,8 @@ static std::string describeBox(func::FuncOp kernel, Value map) {
     text += (i ? "x" : "") + std::to_string(size);
   if (attr.getSwizzle())
     text += formatted(", {}-byte swizzle", attr.getSwizzle());
+  if (size_t arrays = cta::mapsBehind(map).size(); arrays > 1)
+    text += formatted(", of one of {} arrays", arrays);
   return text;
 }
 
@@ -225,8 +233,7 @@ static std::string describeBox(func::FuncOp kernel, Value map) {
 /// asked for.
 static double linesOfRow(func::FuncOp kernel, Value map, cta::BufferType buffer) {
   constexpr double line = 128;
-  auto attr = kernel.getArgAttrOfType<cta::MapAttr>(cast<BlockArgument>(map).getArgNumber(),
-                                                    cta::kTensorMapAttr);
+  auto attr = mapOf(kernel, map);
   if (!attr)
     return 1;
   return std::max(

@@ -1,8 +1,10 @@
 //===- CtaAsync.cpp - shared buffers, asynchronous copies ----------------===//
 #include "ir/CtaDialect.h"
 #include "ir/CtaSlots.h"
+#include "ir/MapChoices.h"
 #include "ir/Products.h"
 #include "ir/layout/WarpgroupLayouts.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -106,11 +108,22 @@ static bool isLike(Type type, BufferType buffer) {
          block.getElementType() == buffer.getElementType();
 }
 
+SmallVector<BlockArgument, 1> cta::mapsBehind(Value map) {
+  SmallVector<BlockArgument, 1> found;
+  SmallVector<Value> open{map};
+  while (!open.empty()) {
+    Value v = open.pop_back_val();
+    if (auto select = v.getDefiningOp<arith::SelectOp>())
+      open.append({select.getFalseValue(), select.getTrueValue()});
+    else if (auto arg = dyn_cast<BlockArgument>(v); arg && !llvm::is_contained(found, arg))
+      found.push_back(arg);
+  }
+  return found;
+}
+
 /// The attribute of a tensor map that is a kernel parameter; null if there is none.
-static MapAttr mapOf(Value map) {
-  auto arg = dyn_cast<BlockArgument>(map);
-  auto kernel =
-      arg ? dyn_cast_if_present<FunctionOpInterface>(arg.getOwner()->getParentOp()) : nullptr;
+static MapAttr mapOf(BlockArgument arg) {
+  auto kernel = dyn_cast_if_present<FunctionOpInterface>(arg.getOwner()->getParentOp());
   return kernel ? kernel.getArgAttrOfType<MapAttr>(arg.getArgNumber(), kTensorMapAttr) : MapAttr();
 }
 
@@ -130,17 +143,23 @@ static LogicalResult verifyTile(Operation *op, Value map, ValueRange starts, Arr
     if (named[dim] > 1 || (named[dim] == 0 && size != 1)) // tma_c3
       return op->emitOpError("expected dimension ")
              << dim << " of the block along one dimension of the map, got " << named[dim];
-  MapAttr attr = mapOf(map);
-  if (!attr)
-    return success();
-  bool fits = attr.getBox().size() == dims.size() && attr.getElementType() == element;
-  if (fits)
-    for (auto [dim, box] : llvm::zip_equal(dims, attr.getBox()))
-      fits &= (dim < 0 ? 1 : shape[dim]) % box == 0;
-  if (!fits) // tma_c4
-    return op->emitOpError("expected a map of ")
-           << dims.size() << " dimensions of " << element
-           << " in boxes that the block falls into, got " << attr;
+  MapAttr first;
+  for (BlockArgument parameter : mapsBehind(map)) {
+    MapAttr attr = mapOf(parameter);
+    if (!attr)
+      continue;
+    bool fits = attr.getBox().size() == dims.size() && attr.getElementType() == element;
+    if (fits)
+      for (auto [dim, box] : llvm::zip_equal(dims, attr.getBox()))
+        fits &= (dim < 0 ? 1 : shape[dim]) % box == 0;
+    if (!fits) // tma_c4
+      return op->emitOpError("expected a map of ")
+             << dims.size() << " dimensions of " << element
+             << " in boxes that the block falls into, got " << attr;
+    first = first ? first : attr;
+    if (attr.getBox() != first.getBox() || attr.getSwizzle() != first.getSwizzle()) // tma_c5
+      return op->emitOpError("expected maps that copy alike, got ") << first << " or " << attr;
+  }
   return success();
 }
 

@@ -197,7 +197,7 @@ def Cta_TmaLoadOp : Cta_CopyOp<"tma_load", [AttrSizedOperandSegments, MemoryEffe
     ```
   }];
   let arguments = (ins
-    Arg<Cta_TensorMapType, "a kernel parameter: the array to copy from">:$map,
+    Arg<Cta_TensorMapType, "a kernel parameter, or one that is chosen of several: the array to copy from">:$map,
     Arg<Variadic<I32>,
         "for each dimension of the map the block's first coordinate, in elements">:$starts,
     Arg<DenseI32ArrayAttr,

@@ -98,6 +98,8 @@ class Cta_Op<string mnemonic, list<Trait> traits = []> : Op<Cta_Dialect, mnemoni
       its size is 1
     - `tma_c4`: the map of a kernel parameter has as many dimensions as `dims`,
       the block's element type, and boxes that the block falls into
+    - `tma_c5`: maps of which one is chosen (by `arith.select`) have boxes and swizzles
+      of one kind
   }];
   code slotRules = [{
     - `ring_slot_c1`: the results are of the types of the ring's buffers, or of

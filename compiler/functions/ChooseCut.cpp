@@ -1,6 +1,7 @@
 //===- ChooseCut.cpp - how a kernel is cut into blocks -----------------------===//
 #include "compiler/functions/ChooseCut.h"
 #include "passes/graph/RowLevels.h"
+#include "passes/graph/SideBySide.h"
 #include "target/Devices.h"
 #include "target/Tuning.h"
 #include "target/tuning/SkinnyProducts.h"
@@ -267,8 +268,8 @@ std::optional<Extents> tile::extentsOf(const KernelShape &shape, const Bindings 
     depth = shape.product->chain->firsts.front().depth.evaluate(sizes);
     other = shape.product->chain->firsts.back().depth.evaluate(sizes);
   }
-  std::optional<int64_t> counts[] = {number(batch), number(rows), number(shape.columns),
-                                     inner,         depth,        other};
+  std::optional<int64_t> columns = graph::columnsOf(shape).evaluate(sizes);
+  std::optional<int64_t> counts[] = {number(batch), number(rows), columns, inner, depth, other};
   for (std::optional<int64_t> count : counts)
     if (!count)
       return std::nullopt;

@@ -68,6 +68,12 @@ graph::Cut cutShared(const graph::KernelShape &shape, const Extents &extents, co
 bool sumsFit(const TensorKernel &kernel, const Extents &extents);
 graph::Cut cutSum(const Extents &extents, const Target &target, int64_t parts);
 
+/// Whether products are faster side by side in one kernel than in kernels of their own, of these
+/// sizes.
+bool isBestSideBySide(const graph::KernelShape &joined,
+                      llvm::ArrayRef<const graph::KernelShape *> apart,
+                      const graph::Bindings &sizes, const Target &target);
+
 /// How many programs are best to share each row of a kernel without a product; 1: they do not.
 int64_t shareRows(const graph::KernelShape &shape, const Extents &extents, const Target &target);
 /// The kernel that is a step of these.

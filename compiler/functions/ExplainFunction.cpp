@@ -51,6 +51,9 @@ static void printKernel(llvm::raw_ostream &os, const TensorKernel &kernel,
   else if (kernel.parts > 1)
     os << formatted(": blocks of a matrix product, its inner dimension in {} parts\n",
                     kernel.parts);
+  else if (kernel.sideBySide > 1)
+    os << formatted(": blocks of {} matrix products of one operand, side by side\n",
+                    kernel.sideBySide);
   else
     os << (kernel.hand         ? ": a kernel of the file, as it is written there\n"
            : kernel.chains     ? ": matrix products, what is between them never stored\n"
@@ -62,6 +65,8 @@ static void printKernel(llvm::raw_ostream &os, const TensorKernel &kernel,
   os << formatted("    writes {} bytes\n", amount(kernel.bytesWritten, values));
   if (!updates.empty())
     os << formatted("    in place: `{}`\n", llvm::join(updates, "`, `"));
+  if (!kernel.mayBeBeside.empty())
+    os << formatted("    of few rows one kernel with `{}`, side by side\n", kernel.mayBeBeside);
   for (const std::string &reason : kernel.reasons)
     os << formatted("    not fused: {}\n", reason);
 }
@@ -107,6 +112,7 @@ llvm::json::Object FunctionExplanation::toJson() const {
         {"reduces", kernel.reduces},
         {"chains", kernel.chains},
         {"parts", kernel.parts},
+        {"side_by_side", kernel.sideBySide},
         {"operations", llvm::json::Array(kernel.operations)},
         {"in_place", llvm::json::Array(updatedBy(kernel, program, signature))},
         {"reads", ::toJson(kernel.bytesRead, values)},

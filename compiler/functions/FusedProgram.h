@@ -80,6 +80,10 @@ private:
   };
   llvm::Expected<TensorLaunch> launchFor(const Asked &asked, unsigned kernel);
   llvm::Expected<TensorLaunch> launchHand(const Asked &asked, const TensorKernel &kernel);
+  FusedProgram &besideForSizes(const graph::Bindings &sizes, const Target &target);
+  void findBeside();
+  FusedProgram &withBeside(const std::vector<bool> &which);
+  std::unique_ptr<FusedProgram> copy(std::string mark) const;
   void shareInner(llvm::ArrayRef<int64_t> parts);
   std::vector<TensorKernel> sharedKernels(unsigned number, const TensorKernel &whole);
   std::vector<TensorKernel> stepsOf(const graph::KernelShape &shape, const TensorKernel &whole);
@@ -116,6 +120,21 @@ private:
   std::map<unsigned, graph::KernelShape> rows;     ///< those whose rows programs can share
   /// Programs in which inner dimensions are shared, by the parts of each kernel.
   std::map<std::vector<int64_t>, std::unique_ptr<FusedProgram>> shared;
+  /// Products that may be side by side in one kernel: the kernels that have them, and that one.
+  struct Beside {
+    llvm::SmallVector<unsigned> kernels;
+    graph::KernelShape joined;
+  };
+  std::optional<std::vector<Beside>> beside;   ///< nothing: nobody has asked yet
+  mlir::OwningOpRef<mlir::ModuleOp> allBeside; ///< with all of them joined
+  /// What was asked for last, as runs repeat.
+  struct {
+    graph::Bindings sizes;
+    const Target *target = nullptr;
+    FusedProgram *program = nullptr;
+  } lastBeside;
+  /// Programs in which some are.
+  std::map<std::vector<bool>, std::unique_ptr<FusedProgram>> joined;
   std::vector<graph::KernelShape> inParts; ///< kernels that share their rows among programs
   std::vector<graph::KernelShape> chained; ///< kernels of chains of products
   std::string mark; ///< of keys: what distinguishes them from another program's

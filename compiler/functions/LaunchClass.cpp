@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/functions/ChooseCut.h"
+#include "passes/graph/SideBySide.h"
 
 using namespace tile;
 using graph::Cut;
@@ -24,7 +25,7 @@ public:
       all = all.take_back();
     }
     rows = graph::product(all);
-    columns = graph::product(shape.columns);
+    columns = graph::columnsOf(shape);
   }
   LaunchClass find(int64_t parts);
 
@@ -62,6 +63,12 @@ void Conditions::ofProduct(int64_t parts) {
   const graph::ProductShape &product = *shape.product;
   if (cut.evenInner)
     add(Kind::Divides, product.inner, cut.inner);
+  // Of products side by side blocks end where each but the last does.
+  const KernelShape *before = &shape;
+  for (const KernelShape &other : shape.beside) {
+    add(Kind::Divides, graph::product(before->columns), cut.block);
+    before = &other;
+  }
   if (parts > 1) // sums are counted by 32 bits
     add(Kind::AtMost, Size(parts) * batch * rows * columns, INT32_MAX);
   if (!product.chain)

@@ -2,13 +2,15 @@
 //
 // Chains of products whose blocks do not fit a multiprocessor are fused apart, and where a product
 // has fewer blocks than the chip computes at once, programs share its inner dimension: two kernels
-// in the place of one. So they do with long rows where there are few, a kernel for each pass. Each
+// in the place of one. So they do with long rows where there are few, a kernel for each pass.
+// Products of few rows that have a left operand in common may be side by side in one kernel. Each
 // form is made when a launch first needs it.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/functions/FusedProgram.h"
 #include "frontend/eval/DType.h"
 #include "passes/graph/Elements.h"
+#include "passes/graph/SideBySide.h"
 #include "text/Format.h"
 
 using namespace mlir;
@@ -25,7 +27,7 @@ FusedProgram &FusedProgram::wholeForSizes(const Bindings &sizes, const Target &t
                 return !extents || chainFits(shape, *extents, target);
               });
   if (fits)
-    return *this;
+    return besideForSizes(sizes, target);
   if (!apart) {
     auto isPlain = [](const KernelShape &shape) { return !shape.product->chain->of.hasSoftmax(); };
     bool somePlain = llvm::any_of(chained, isPlain);
@@ -40,6 +42,83 @@ FusedProgram &FusedProgram::wholeForSizes(const Bindings &sizes, const Target &t
       apart->unfused = unfused->clone();
   }
   return apart->wholeForSizes(sizes, target);
+}
+
+/// The same kernels, to be changed.
+std::unique_ptr<FusedProgram> FusedProgram::copy(std::string mark) const {
+  auto made = std::make_unique<FusedProgram>(context, OwningOpRef<ModuleOp>(module->clone()),
+                                             std::move(mark));
+  made->launches = launches;
+  made->traced = traced;
+  made->unfusedBytes = unfusedBytes;
+  made->unfusedLaunches = unfusedLaunches;
+  return made;
+}
+
+//===----------------------------------------------------------------------===//
+// Products side by side
+//===----------------------------------------------------------------------===//
+
+static SmallVector<KernelOp> kernelsOf(ModuleOp module) {
+  func::FuncOp function = *module.getOps<func::FuncOp>().begin();
+  return llvm::to_vector(function.getBody().front().getOps<KernelOp>());
+}
+
+void FusedProgram::findBeside() {
+  beside.emplace();
+  allBeside = module->clone();
+  SmallVector<KernelOp> all = kernelsOf(*allBeside);
+  for (ArrayRef<KernelOp> group :
+       graph::kernelsToJoin(*allBeside->getOps<func::FuncOp>().begin())) {
+    Beside &made = beside->emplace_back();
+    for (KernelOp op : group) {
+      made.kernels.push_back(llvm::find(all, op) - all.begin());
+      if (op != group.front())
+        kernels[made.kernels.back()].mayBeBeside = kernels[made.kernels.front()].name;
+    }
+  }
+  // Only now: a kernel that is joined is gone.
+  for (Beside &made : *beside)
+    made.joined = graph::shapeOf(
+        graph::joinKernels(llvm::map_to_vector(made.kernels, [&](unsigned i) { return all[i]; })));
+}
+
+FusedProgram &FusedProgram::besideForSizes(const Bindings &sizes, const Target &target) {
+  if (!beside)
+    findBeside();
+  if (beside->empty())
+    return *this;
+  if (lastBeside.program && lastBeside.sizes == sizes && lastBeside.target == &target)
+    return *lastBeside.program;
+  std::vector<bool> which;
+  for (const Beside &one : *beside) {
+    auto apart = llvm::map_to_vector(
+        one.kernels, [&](unsigned i) -> const KernelShape * { return &products.find(i)->second; });
+    which.push_back(tile::isBestSideBySide(one.joined, apart, sizes, target));
+  }
+  lastBeside = {sizes, &target, &withBeside(which)};
+  return *lastBeside.program;
+}
+
+FusedProgram &FusedProgram::withBeside(const std::vector<bool> &which) {
+  if (!llvm::is_contained(which, true))
+    return *this;
+  std::unique_ptr<FusedProgram> &made = joined[which];
+  if (made)
+    return *made;
+  std::string name = mark + "beside";
+  for (bool is : which)
+    name += is ? '1' : '0';
+  made = copy(name + ";");
+  made->beside.emplace(); // nothing more
+  made->chains = graph::Chains::None;
+  SmallVector<KernelOp> all = kernelsOf(*made->module);
+  for (auto [one, is] : llvm::zip_equal(*beside, which))
+    if (is)
+      graph::joinKernels(llvm::map_to_vector(one.kernels, [&](unsigned i) { return all[i]; }));
+  made->signature = signature;
+  made->describe(signature);
+  return *made;
 }
 
 //===----------------------------------------------------------------------===//
@@ -63,13 +142,11 @@ FusedProgram &FusedProgram::withParts(ArrayRef<int64_t> parts) {
     return *this;
   std::unique_ptr<FusedProgram> &made = shared[parts.vec()];
   if (!made) {
-    made = std::make_unique<FusedProgram>(context, OwningOpRef<ModuleOp>(module->clone()));
-    made->mark = mark; // what is not shared is the same kernel
-    made->launches = launches;
-    made->traced = traced;
-    made->unfusedBytes = unfusedBytes;
-    made->unfusedLaunches = unfusedLaunches;
+    made = copy(mark); // what is not shared is the same kernel
+    made->beside.emplace();
     made->describe(signature);
+    for (auto [one, own] : llvm::zip_equal(made->kernels, kernels))
+      one.mayBeBeside = own.mayBeBeside;
     made->shareInner(parts);
   }
   return *made;

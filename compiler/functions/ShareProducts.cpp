@@ -178,7 +178,8 @@ static bool mayShare(const KernelShape &shape, const Extents &of) {
     return type && type.getWidth() <= 32;
   };
   bool hasAll = of.batch > 0 && of.rows > 0 && of.columns > 0 && of.inner > 0;
-  return !shape.product->chain && hasAll && llvm::all_of(productsOf(shape), isShort);
+  return !shape.product->chain && shape.beside.empty() && hasAll &&
+         llvm::all_of(productsOf(shape), isShort);
 }
 
 /// Whether so many parts can be: each has turns, and what is summed is counted by 32 bits.
@@ -224,6 +225,47 @@ void tile::cutSkinny(Cut &cut, const KernelShape &shape, const Extents &of, cons
     return;
   cut = best;
   cut.share = Share::None;
+}
+
+/// A product's, in the form that launches choose.
+static double timeOfBest(const KernelShape &shape, const Extents &of, const Target &target) {
+  int64_t parts = shareInner(shape, of, target);
+  return parts > 1 ? bestFor(shape, of, target, parts).second
+                   : Model(shape, of, target).timeOf(chooseCut(shape, of, target), 1);
+}
+
+/// Whether no block of columns is of two products: each but the last ends where all blocks do.
+static bool endsWithBlocks(const KernelShape &joined, const Bindings &sizes) {
+  int64_t most = 0;
+  for (const PartBlock &block : kPartBlocks)
+    most = std::max(most, block.columns);
+  std::vector<const KernelShape *> products = {&joined};
+  for (const KernelShape &other : joined.beside)
+    products.push_back(&other);
+  products.pop_back();
+  return llvm::all_of(products, [&](const KernelShape *one) {
+    return product(one->columns).evaluate(sizes).value_or(1) % most == 0;
+  });
+}
+
+bool tile::isBestSideBySide(const KernelShape &joined, llvm::ArrayRef<const KernelShape *> apart,
+                            const Bindings &sizes, const Target &target) {
+  std::optional<Extents> all = extentsOf(joined, sizes);
+  auto isThere = [](const Extents &of) {
+    return of.batch > 0 && of.rows > 0 && of.columns > 0 && of.inner > 0;
+  };
+  if (!all || !isThere(*all) || !endsWithBlocks(joined, sizes) ||
+      !Model(joined, *all, target).isSkinny())
+    return false;
+  double time = kSkinnyProducts.restMicroseconds - kSkinnyProducts.launchMicroseconds;
+  for (const KernelShape *one : apart) {
+    std::optional<Extents> of = extentsOf(*one, sizes);
+    if (!of || !isThere(*of))
+      return false;
+    time += timeOfBest(*one, *of, target) - kSkinnyProducts.restMicroseconds +
+            kSkinnyProducts.launchMicroseconds;
+  }
+  return timeOfBest(joined, *all, target) < time * kSkinnyProducts.worthIt;
 }
 
 std::vector<TensorCut> tile::rankProducts(const KernelShape &shape, const Extents &of,

@@ -177,6 +177,7 @@ void FusedProgram::describeKernel(KernelOp op) {
   kernel.reduces = shape.reduces;
   kernel.multiplies = bool(shape.product);
   kernel.chains = shape.product && shape.product->chain;
+  kernel.sideBySide = 1 + shape.beside.size();
   for (Operation &inner : op.getBody().front().without_terminator())
     if (std::string name = nameOfOperation(inner); !name.empty())
       kernel.operations.push_back(name);

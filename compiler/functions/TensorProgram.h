@@ -42,6 +42,10 @@ struct TensorKernel {
   bool reduces = false;                ///< whole rows
   bool multiplies = false;             ///< matrices
   bool chains = false;                 ///< two of them, with a softmax between
+  /// Products of one left operand that its programs are shared out among; or, where they have a
+  /// kernel each, the first of the kernels that few rows may have in the place of all.
+  unsigned sideBySide = 1;
+  std::string mayBeBeside;
   /// Of a product whose inner dimension programs share in so many parts, the kernel that
   /// multiplies them, or the one behind it that adds them up.
   int64_t parts = 1;

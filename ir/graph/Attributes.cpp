@@ -21,6 +21,7 @@ static const AttributeRules &rules() {
       {kUnchainedAttr, on<MatmulOp>, is<StringAttr>, "a string"},
       {kChainedAttr, on<MatmulOp>, is<UnitAttr>, "unit"},
       {kInPlaceAttr, on<KernelOp>, is<UnitAttr>, "unit"},
+      {kSideBySideAttr, on<KernelOp>, is<UnitAttr>, "unit"},
       {kNumbersAttr, on<KernelOp>, is<DenseI64ArrayAttr>, "an array of i64"},
   });
   return table;

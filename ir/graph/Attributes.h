@@ -45,6 +45,9 @@ inline constexpr llvm::StringLiteral kUnchainedAttr = "graph.unchained";
 inline constexpr llvm::StringLiteral kChainedAttr = "graph.chained";
 /// On a kernel, unit: a result lies where an operand does.
 inline constexpr llvm::StringLiteral kInPlaceAttr = "graph.in_place";
+/// On a kernel, unit: each program computes one of its products, which have rows, left operand and
+/// inner dimension in common, and nothing else.
+inline constexpr llvm::StringLiteral kSideBySideAttr = "graph.side_by_side";
 /// On a kernel, array of i64: operands that are numbers, not arrays in memory.
 inline constexpr llvm::StringLiteral kNumbersAttr = "graph.numbers";
 

@@ -7,6 +7,7 @@
 #include "ir/layout/WarpgroupLayouts.h"
 #include "passes/Passes.h"
 #include "passes/copies/ArrayAccesses.h"
+#include "passes/copies/ChosenTiles.h"
 #include "passes/copies/ComputedOperands.h"
 #include "passes/copies/CopiesAhead.h"
 #include "passes/copies/CopyHints.h"
@@ -86,7 +87,7 @@ private:
   };
   Operand operand(DotOp dot, Value v, bool isLeft, bool isSwapped);
   std::optional<Operand> copied(Operation *load, ArrayRef<int32_t> order, unsigned bytes);
-  std::optional<TileAccess> read(Operation *op, ArrayRef<int64_t> shape, Reason &reason);
+  std::optional<ChosenTile> read(Operation *op, ArrayRef<int64_t> shape, Reason &reason);
   Value loadByTma(Operation *load, RankedTensorType type, ArrayRef<int32_t> order,
                   bool mustBeKMajor, unsigned kDim, DotOp dot, bool isSwapped);
   bool wrapsDoNoHarm(Value loaded, const TileAccess &tile, DotOp dot, unsigned keptDim,
@@ -145,7 +146,7 @@ static bool isOnlyForDots(Value v) {
 
 /// What a load through pointers or a descriptor reads, as a tile of `shape` that TMA can copy: the
 /// block's, or that without dimensions of size one.
-std::optional<TileAccess> DotRewriter::read(Operation *op, ArrayRef<int64_t> shape,
+std::optional<ChosenTile> DotRewriter::read(Operation *op, ArrayRef<int64_t> shape,
                                             Reason &reason) {
   TileUse use{checked, /*isStore=*/false};
   if (auto load = dyn_cast<LoadOp>(op)) {
@@ -157,25 +158,46 @@ std::optional<TileAccess> DotRewriter::read(Operation *op, ArrayRef<int64_t> sha
       reason = Reason::TileHints;
       return std::nullopt;
     }
-    return readTile(analysis, load.getPtr(), load.getMask(), use, reason);
+    auto tile = [&](StridedAnalysis &of, Reason &why) {
+      return readTile(of, load.getPtr(), load.getMask(), use, why);
+    };
+    return readChosen(load.getPtr(), nonNegative, taken, tile, reason);
   }
   auto load = cast<DescriptorLoadOp>(op);
+  std::optional<TileAccess> tile;
   if (load.getPadding() == Padding::zero)
-    return readDescriptor(analysis, describe(load, load.getResult(), shape), use, reason);
-  reason = Reason::TileOutsideNotZero;
-  return std::nullopt;
+    tile = readDescriptor(analysis, describe(load, load.getResult(), shape), use, reason);
+  else
+    reason = Reason::TileOutsideNotZero;
+  return tile ? std::optional(ChosenTile{std::move(*tile), {}, {}}) : std::nullopt;
 }
 
-/// Whether the threads that compute can start the copy of `tile` where `load` stands, or
+/// Whether arrays are chosen in front of a loop: all its turns read the same.
+static bool isChosenBefore(scf::ForOp loop, const ChosenTile &of) {
+  return !of.choice || (!loop->isAncestor(of.choice) && llvm::all_of(of.either, [&](auto &one) {
+    return isChosenBefore(loop, one);
+  }));
+}
+
+/// What its starts are computed of.
+static void collectFactors(const ChosenTile &of, SmallVectorImpl<Value> &factors) {
+  for (const ChosenTile &one : of.either)
+    collectFactors(one, factors);
+  for (const TileAccess::Dimension &d : of.tile.dimensions)
+    for (const Polynomial::Term &t : d.start.terms())
+      llvm::append_range(factors, t.factors);
+}
+
+/// Whether the threads that compute can start the copy of a tile where `load` stands, or
 /// iterations before: in a loop, one of them computes where it starts.
-static bool canCopyInPlace(Operation *load, const TileAccess &tile) {
+static bool canCopyInPlace(Operation *load, const ChosenTile &of) {
   auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
   if (!loop)
     return !load->getParentOfType<LoopLikeOpInterface>();
+  if (!isChosenBefore(loop, of))
+    return false;
   SmallVector<Value> factors;
-  for (const TileAccess::Dimension &d : tile.dimensions)
-    for (const Polynomial::Term &t : d.start.terms())
-      llvm::append_range(factors, t.factors);
+  collectFactors(of, factors);
   std::optional<DenseSet<Value>> written = writtenIn(loop);
   return written && areScalarAhead(factors, loop, *written);
 }
@@ -196,11 +218,12 @@ Value DotRewriter::loadByTma(Operation *load, RankedTensorType type, ArrayRef<in
   if (comesFrom(load->getOperand(0), accesses.written()))
     return fail(Reason::TileWritten);
   Reason reason;
-  std::optional<TileAccess> tile = read(load, type.getShape(), reason);
-  if (!tile)
+  std::optional<ChosenTile> chosen = read(load, type.getShape(), reason);
+  if (!chosen)
     return fail(reason);
-  if (inPlace && !canCopyInPlace(load, *tile))
+  if (inPlace && !canCopyInPlace(load, *chosen))
     return fail(Reason::TileNotAhead);
+  TileAccess *tile = &chosen->tile;
   // Dimension i of the operand is dimension order[i] of what is loaded.
   auto operandDim = [&](int block) -> int32_t {
     return block < 0 ? -1 : int32_t(llvm::find(order, block) - order.begin());
@@ -211,9 +234,9 @@ Value DotRewriter::loadByTma(Operation *load, RankedTensorType type, ArrayRef<in
   unsigned resultDim = isSwapped ? 1 - keptDim : keptDim;
   if (!wrapsDoNoHarm(load->getResult(0), *tile, dot, keptDim, resultDim, order))
     return fail(Reason::TileWrapsStored);
-  tile->notNegative.insert_range(analysis.taken());
+  chosen->noteTaken(analysis.taken());
 
-  Value map = tensorMapOf(kernel, *tile, type.getShape(), type.getElementType());
+  Value map = chosen->mapIn(kernel, type.getShape(), type.getElementType());
   if (!map)
     return {};
   SmallVector<int64_t> shape;
@@ -226,7 +249,7 @@ Value DotRewriter::loadByTma(Operation *load, RankedTensorType type, ArrayRef<in
   auto buffer = cta::BufferType::get(kernel.getContext(), shape, type.getElementType(),
                                      cta::LayoutAttr::get(kernel.getContext(), image));
   OpBuilder b(load);
-  SmallVector<Value> starts = startsOf(b, load->getLoc(), *tile);
+  SmallVector<Value> starts = chosen->startsAt(b, load->getLoc());
   auto copy = cta::TmaLoadOp::create(b, load->getLoc(), buffer, map, starts, dims);
   if (plain)
     keepHints(plain, copy);

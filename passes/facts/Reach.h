@@ -31,6 +31,8 @@ inline constexpr unsigned kScalars = 32;
 inline constexpr unsigned kWidened = 16;
 /// Operations of a loop whose first turn is written once more, in front of it.
 inline constexpr unsigned kRepeated = 64;
+/// Choices between arrays that are told apart, one inside of the other.
+inline constexpr unsigned kChoices = 3;
 /// Operations that two pointers are compared through.
 inline constexpr unsigned kPointers = 24;
 /// Turns of a loop with a constant number of them, and operations of all, that are told apart: of

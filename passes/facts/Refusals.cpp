@@ -110,6 +110,7 @@ static constexpr Refusal refusals[] = {
     {TILE, "no warps only copy, and its coordinates are not known an iteration ahead", "copied"},
     {TILE, "its type must be contiguous along the dimension that is summed over", "copied"},
     {TILE, "its indices wrap around, and what they lead to is stored", "copied"},
+    {TILE, "the arrays of which it is one do not lie alike", "copied"},
     {TILE, "it is needed in registers as well", "copied"},
     {TILE, "its block leaves no shared memory for the operands", "copied"},
     {TILE, "each turn of a loop stores, and is done before such a copy is", "copied"},

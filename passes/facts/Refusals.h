@@ -107,6 +107,7 @@ enum class Reason {
   TileNotAhead,
   TileOtherMajor,
   TileWrapsStored,
+  TileChoicesDiffer,
   TileInRegisters,
   TileStoreLarge,
   TileStoreShortTurn,

@@ -210,6 +210,8 @@ std::optional<StridedBlock> StridedAnalysis::compute(Value v) {
   }
   if (auto splat = dyn_cast<SplatOp>(op))
     return uniform(scalar(splat.getSrc()), rank);
+  if (Value chosen = chosenBy(op))
+    return block(chosen);
   if (isa<arith::DivSIOp>(op) && rank == 0 &&
       matchPattern(op->getOperand(1), m_ConstantInt(&value)))
     if (std::optional<StridedBlock> x = block(op->getOperand(0)))
@@ -351,5 +353,40 @@ std::optional<StridedPointers> StridedAnalysis::computePointers(Value v) {
   }
   if (op && isa<HintOp>(op))
     return pointers(op->getOperand(0));
+  if (Value chosen = op ? chosenBy(op) : Value())
+    return pointers(chosen);
   return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Choices
+//===----------------------------------------------------------------------===//
+
+Value StridedAnalysis::chosenBy(Operation *op) const {
+  auto select = dyn_cast<arith::SelectOp>(op);
+  auto way = select ? decided.find(select.getCondition()) : decided.end();
+  if (way == decided.end())
+    return {};
+  return way->second ? select.getTrueValue() : select.getFalseValue();
+}
+
+arith::SelectOp StridedAnalysis::choiceBehind(Value pointers) const {
+  while (true) {
+    if (auto arg = dyn_cast<BlockArgument>(pointers)) {
+      auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
+      if (!loop || arg == loop.getInductionVar())
+        return {};
+      pointers = loop.getTiedLoopInit(arg)->get();
+      continue;
+    }
+    Operation *op = pointers.getDefiningOp();
+    if (Value chosen = chosenBy(op)) {
+      pointers = chosen;
+    } else if (isa<AddPtrOp, SplatOp, BroadcastOp, ExpandDimsOp, TransOp, HintOp>(op)) {
+      pointers = op->getOperand(0);
+    } else {
+      auto select = dyn_cast<arith::SelectOp>(op);
+      return select && isa<PtrType>(select.getType()) ? select : arith::SelectOp();
+    }
+  }
 }

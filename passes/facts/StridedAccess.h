@@ -61,11 +61,13 @@ bool isInvariant(const Polynomial &p, mlir::scf::ForOp loop);
 
 class StridedAnalysis {
 public:
+  /// Conditions that are decided: choices by them are what they then choose.
+  using Decided = llvm::SmallDenseMap<mlir::Value, bool, 4>;
   /// With `nonNegative`, max(x, 0) is x where x is not below zero. `taken` are the
   /// arguments that it sees to.
   explicit StridedAnalysis(const NonNegative *nonNegative = nullptr,
-                           const ArgumentSet *arguments = nullptr)
-      : nonNegative(nonNegative), arguments(arguments) {}
+                           const ArgumentSet *arguments = nullptr, Decided decided = Decided())
+      : nonNegative(nonNegative), arguments(arguments), decided(std::move(decided)) {}
   llvm::ArrayRef<mlir::BlockArgument> taken() const {
     return arguments ? arguments->getArrayRef() : llvm::ArrayRef<mlir::BlockArgument>();
   }
@@ -73,6 +75,9 @@ public:
   Polynomial scalar(mlir::Value v);
   std::optional<StridedBlock> block(mlir::Value v);
   std::optional<StridedPointers> pointers(mlir::Value v);
+  /// The choice, of those that are open, that decides which of two arrays pointers are of; null if
+  /// they are of one.
+  mlir::arith::SelectOp choiceBehind(mlir::Value pointers) const;
   /// The conjunction of bounds that `mask` (null: none) stands for.
   std::optional<llvm::SmallVector<Bound, 4>> bounds(mlir::Value mask);
 
@@ -81,9 +86,12 @@ private:
   std::optional<StridedPointers> computePointers(mlir::Value v);
   /// What `arg` of a loop gains in every iteration, times the iterations so far.
   std::optional<StridedBlock> progress(mlir::BlockArgument arg);
+  /// What a choice between two numbers or pointers is, if its condition is decided; or null.
+  mlir::Value chosenBy(mlir::Operation *op) const;
 
   const NonNegative *nonNegative;
   const ArgumentSet *arguments;
+  Decided decided;
   llvm::DenseMap<mlir::Value, std::optional<StridedBlock>> blocks;
   llvm::DenseMap<mlir::Value, std::optional<StridedPointers>> pointerBlocks;
   llvm::DenseMap<mlir::Value, Polynomial> scalars;

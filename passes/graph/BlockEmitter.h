@@ -92,6 +92,9 @@ public:
   bool streams = false;     ///< what is read in rows and columns is not read again
   mlir::Value part;         ///< the program's part of what is combined in parts
   mlir::Value firstColumns; ///< i1: the block has column 0; null: it always does
+  /// In the place of the one array that the shape reads, and of its strides along the last of its
+  /// rows and columns; null: they are the shape's.
+  mlir::Value arrayInstead, rowStrideInstead, columnStrideInstead;
 
 private:
   template <typename Op, typename... Args> mlir::Value make(Args &&...args) {
@@ -102,7 +105,8 @@ private:
   mlir::Value all(mlir::Value x, Form fx, mlir::Value y, Form fy, Form &form);
 
   mlir::Value widen(mlir::Value value);
-  mlir::Value offset(llvm::ArrayRef<mlir::Value> parts, llvm::ArrayRef<Size> strides, bool blocks);
+  mlir::Value offset(llvm::ArrayRef<mlir::Value> parts, llvm::ArrayRef<Size> strides, bool blocks,
+                     mlir::Value last = {});
   mlir::Value pointers(const Access &access, Form form);
   mlir::Value onlyWhereFirst(const Access &access, Form form, mlir::Value mask, Form &masked);
   mlir::Value load(unsigned index);

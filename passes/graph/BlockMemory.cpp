@@ -16,15 +16,17 @@ Value BlockEmitter::widen(Value value) {
 }
 
 /// The sum of parts times strides, of those that are blocks or of those that are numbers;
-/// null if there is none. Steps of one stay narrow.
-Value BlockEmitter::offset(ArrayRef<Value> parts, ArrayRef<Size> strides, bool blocks) {
+/// null if there is none. Steps of one stay narrow. `last`: instead of the last stride.
+Value BlockEmitter::offset(ArrayRef<Value> parts, ArrayRef<Size> strides, bool blocks, Value last) {
   Value sum;
-  for (auto [part, stride] : llvm::zip(parts, strides)) {
-    if (stride == Size(0) || isa<RankedTensorType>(part.getType()) != blocks)
+  for (auto [i, part, stride] : llvm::enumerate(parts, strides)) {
+    Value instead = i + 1 == strides.size() ? last : Value();
+    bool isThere = instead || stride != Size(0);
+    if (!isThere || isa<RankedTensorType>(part.getType()) != blocks)
       continue;
     Value term = part;
-    if (!stride.isConstant(1)) {
-      Value by = widen(sizeValue(stride));
+    if (instead || !stride.isConstant(1)) {
+      Value by = widen(instead ? instead : sizeValue(stride));
       term = widen(part);
       if (blocks)
         by = make<SplatOp>(term.getType(), by);
@@ -40,7 +42,7 @@ Value BlockEmitter::offset(ArrayRef<Value> parts, ArrayRef<Size> strides, bool b
 }
 
 Value BlockEmitter::pointers(const Access &access, Form form) {
-  Value base = frame.arrays[access.array];
+  Value base = arrayInstead ? arrayInstead : frame.arrays[access.array];
   Form at;
   auto step = [&](Value by, Form of) {
     if (!by)
@@ -51,8 +53,8 @@ Value BlockEmitter::pointers(const Access &access, Form form) {
     at = both;
   };
   step(offset(rowParts, access.rowStrides, false), {});
-  step(offset(rowParts, access.rowStrides, true), {true, false});
-  step(offset(columnParts, access.columnStrides, true), {false, true});
+  step(offset(rowParts, access.rowStrides, true, rowStrideInstead), {true, false});
+  step(offset(columnParts, access.columnStrides, true, columnStrideInstead), {false, true});
   return spread(base, at, form);
 }
 
@@ -140,7 +142,8 @@ void BlockEmitter::store(unsigned index) {
   const Access &access = shape.stores[index];
   if (frame.isAbsent(access.array))
     return;
-  Value result = op.getBody().front().getTerminator()->getOperand(index);
+  Value result =
+      op.getBody().front().getTerminator()->getOperand(access.array - op->getNumOperands());
   Type element = cast<GraphTensorType>(result.getType()).getElement();
   Form form = shape.forms.lookup(result);
   Value value = Elements(b, loc).toMemory(emit(result), element);

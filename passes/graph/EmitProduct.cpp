@@ -6,6 +6,10 @@
 // Where there are few blocks, programs share the inner dimension: one kernel stores the
 // sums of parts of it, and another adds those up and does the rest.
 //
+// Of products side by side (SideBySide.h) a program's is chosen by its block of columns, and with
+// it the right operand's array and strides, so that there is one loop for all; behind it branches
+// do what is done with each result.
+//
 //===----------------------------------------------------------------------===//
 #include "ir/Attributes.h"
 #include "ir/Kernel.h"
@@ -29,6 +33,8 @@ public:
         result(frame, shape, cut.rows, cut.block), b(frame.b), loc(frame.loc), index(frame.index) {
     for (auto &[op, of] : product.others)
       others.push_back(std::make_unique<BlockEmitter>(frame, of, cut.inner, cut.block));
+    for (const KernelShape &of : shape.beside)
+      beside.push_back({of, std::make_unique<BlockEmitter>(frame, of, cut.rows, cut.block), {}});
   }
   void run();
 
@@ -39,6 +45,11 @@ private:
   Value number(int64_t value) { return frame.number(index, value); }
   Value blocksOf(const Size &size, int64_t block);
   void findBlock();
+  Value findProduct(Value blockColumn, Value across);
+  Value chosen(llvm::function_ref<Value(const KernelShape &)> of);
+  void chooseRight();
+  void storeResults(BlockEmitter &emitter, const KernelShape &of, ArrayRef<Value> sums);
+  void storeResultsOf(unsigned count, ArrayRef<Value> sums);
   void enterInner(Value start);
   std::pair<Value, Value> innerOfPart();
   SmallVector<Value> multiplyAll();
@@ -53,6 +64,13 @@ private:
   KernelFrame frame;
   BlockEmitter left, right, result;
   std::vector<std::unique_ptr<BlockEmitter>> others; ///< right operands of other products
+  /// A product that has programs of its own.
+  struct Beside {
+    const KernelShape &shape;
+    std::unique_ptr<BlockEmitter> result;
+    Value isBehind; ///< i1: the program's product is this one or one behind it
+  };
+  SmallVector<Beside> beside;
   OpBuilder &b;
   Location loc;
   Type index;
@@ -75,7 +93,9 @@ void ProductKernel::findBlock() {
   if (cut.wide)
     program = make<arith::ExtSIOp>(index, program);
   const Size &rows = shape.rows.back(), &columns = shape.columns.back();
-  Value down = blocksOf(rows, cut.rows), across = blocksOf(columns, cut.block);
+  Value down = blocksOf(rows, cut.rows), own = blocksOf(columns, cut.block), across = own;
+  for (const Beside &other : beside)
+    across = make<arith::AddIOp>(across, blocksOf(other.shape.columns.back(), cut.block));
   ArrayRef<Size> batches = ArrayRef(shape.rows).drop_back();
   if (!batches.empty()) {
     Value each = make<arith::MulIOp>(down, across);
@@ -89,22 +109,73 @@ void ProductKernel::findBlock() {
   Value height = make<arith::MinSIOp>(make<arith::SubIOp>(down, first), number(band));
   Value place = make<arith::RemSIOp>(program, ofBand);
   Value blockRow = make<arith::AddIOp>(first, make<arith::RemSIOp>(place, height));
-  Value blockColumn = make<arith::DivSIOp>(place, height);
+  Value blockColumn = findProduct(make<arith::DivSIOp>(place, height), own);
 
   row = result.asRows(frame.range(cut.rows, make<arith::MulIOp>(blockRow, number(cut.rows))));
   column =
       result.asColumns(frame.range(cut.block, make<arith::MulIOp>(blockColumn, number(cut.block))));
   Value rowMask = cut.evenRows ? Value() : result.below(row, rows);
-  Value columnMask = cut.evenColumns ? Value() : result.below(column, columns);
+  Value columnMask;
+  if (!cut.evenColumns) {
+    Value end = chosen([&](const KernelShape &of) { return frame.sizeValue(of.columns.back()); });
+    columnMask = make<arith::CmpIOp>(arith::CmpIPredicate::slt, column,
+                                     make<SplatOp>(column.getType(), end));
+  }
   SmallVector<Value> rowParts = batch;
   rowParts.push_back(row);
-  result.setRows(row, rowMask, rowParts);
-  result.setColumns(column, columnMask, column);
-  result.firstColumns = make<arith::CmpIOp>(arith::CmpIPredicate::eq, blockColumn, number(0));
+  Value isFirst = make<arith::CmpIOp>(arith::CmpIPredicate::eq, blockColumn, number(0));
+  auto enter = [&](BlockEmitter &of) {
+    of.setRows(row, rowMask, rowParts);
+    of.setColumns(column, columnMask, column);
+    of.firstColumns = isFirst;
+  };
+  enter(result);
+  for (Beside &other : beside)
+    enter(*other.result);
   left.setRows(row, rowMask, rowParts);
   right.setColumns(column, columnMask, column);
   for (auto &other : others)
     other->setColumns(column, columnMask, column);
+}
+
+/// Which of the products side by side is the program's; its block of columns there. `end` is the
+/// block of all behind the first product's.
+Value ProductKernel::findProduct(Value block, Value end) {
+  Value start;
+  for (Beside &other : beside) {
+    other.isBehind = make<arith::CmpIOp>(arith::CmpIPredicate::sge, block, end);
+    start = make<arith::SelectOp>(other.isBehind, end, start ? start : number(0));
+    end = make<arith::AddIOp>(end, blocksOf(other.shape.columns.back(), cut.block));
+  }
+  // That it is not negative passes behind can see.
+  return start ? make<arith::MaxSIOp>(make<arith::SubIOp>(block, start), number(0)) : block;
+}
+
+/// What the program's product has of something that each has.
+Value ProductKernel::chosen(llvm::function_ref<Value(const KernelShape &)> of) {
+  Value value = of(shape);
+  for (const Beside &other : beside)
+    value = make<arith::SelectOp>(other.isBehind, of(other.shape), value);
+  return value;
+}
+
+/// The right operand of all products is read as that of the first is, but from another array.
+void ProductKernel::chooseRight() {
+  if (beside.empty())
+    return;
+  auto load = [](const KernelShape &of) -> const Access & {
+    return of.product->right.loads.front();
+  };
+  right.arrayInstead = chosen([&](auto &of) { return frame.arrays[load(of).array]; });
+  auto choose = [&](auto strides) -> Value {
+    auto its = [&](const KernelShape &of) { return (load(of).*strides).back(); };
+    auto isSame = [&](const Beside &other) { return its(other.shape) == its(shape); };
+    if (llvm::all_of(beside, isSame))
+      return {};
+    return chosen([&](const KernelShape &of) { return frame.sizeValue(its(of)); });
+  };
+  right.rowStrideInstead = choose(&Access::rowStrides);
+  right.columnStrideInstead = choose(&Access::columnStrides);
 }
 
 /// Goes on along the inner dimension.
@@ -112,7 +183,7 @@ void ProductKernel::enterInner(Value start) {
   Value line = frame.range(cut.inner, start);
   Value column = left.asColumns(line), row = right.asRows(line);
   innerColumns = cut.evenInner ? Value() : left.below(column, product.inner);
-  innerRows = cut.evenInner ? Value() : right.below(row, product.inner);
+  innerRows = cut.evenInner ? Value() : left.below(row, product.inner);
   left.setColumns(column, innerColumns, column);
   SmallVector<Value> rowParts = batch;
   rowParts.push_back(row);
@@ -214,19 +285,38 @@ SmallVector<Value> ProductKernel::addParts() {
   return sums;
 }
 
+void ProductKernel::storeResults(BlockEmitter &emitter, const KernelShape &of,
+                                 ArrayRef<Value> sums) {
+  for (auto [op, sum] : llvm::zip_equal(productsOf(of), sums))
+    emitter.know(op.getResult(), sum);
+  for (size_t i = 0; i < of.stores.size(); ++i)
+    emitter.store(i);
+}
+
+/// What becomes of the program's product, which is the first or one of the next `count`.
+void ProductKernel::storeResultsOf(unsigned count, ArrayRef<Value> sums) {
+  if (count == 0)
+    return storeResults(result, shape, sums);
+  Beside &last = beside[count - 1];
+  auto branch = scf::IfOp::create(b, loc, last.isBehind, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  storeResults(*last.result, last.shape, sums);
+  b.setInsertionPointToStart(branch.elseBlock());
+  storeResultsOf(count - 1, sums);
+}
+
 void ProductKernel::run() {
   right.streams = cut.streams;
   for (auto &other : others)
     other->streams = cut.streams;
   findBlock();
+  chooseRight();
   SmallVector<Value> sums = cut.share == Share::Sum ? addParts() : multiplyAll();
   if (cut.share == Share::Parts) {
     storeSums(sums);
   } else {
-    for (auto [op, sum] : llvm::zip_equal(productsOf(shape), sums))
-      result.know(op.getResult(), sum);
-    for (size_t i = 0; i < shape.stores.size(); ++i)
-      result.store(i);
+    storeResultsOf(beside.size(), sums);
   }
   func::ReturnOp::create(b, loc);
 }

@@ -126,6 +126,25 @@ def GraphPlaceUpdatesPass : TilePass<"graph-place-updates", "::mlir::func::FuncO
   let dependentDialects = ["::tile::graph::GraphDialect"];
 }
 
+def GraphJoinProductsPass : TilePass<"graph-join-products", "::mlir::func::FuncOp"> {
+  let summary = "put products of one left operand side by side in one kernel";
+  let description = [{
+    Needs: a function that `graph-place-updates` has left.
+
+    Guarantees: kernels whose products multiply one array, read whole, by matrices that lie alike, are one kernel
+    with `graph.side_by_side`, if none waits for another, up to four products in all. Each result is computed of one product. The
+    compiler does so for sizes for which it is faster (`compiler/functions`); this pass does it wherever it can be.
+
+    Never: joins kernels that write parameters.
+    ```mlir
+    // %q = graph.kernel "f_0" (%x, %wq) ..., %k = graph.kernel "f_1" (%x, %wk) ...
+    // %q, %k = graph.kernel "f_0_beside" (%x, %wq, %wk) {graph.side_by_side} ...
+    ```
+  }];
+  let counts = [Count<"kernelsJoined", "kernels that became part of another">];
+  let dependentDialects = ["::tile::graph::GraphDialect"];
+}
+
 def GraphTilePass : TilePass<"graph-tile", "::mlir::ModuleOp"> {
   let summary = "turn kernels of a function into functions of the tile dialect";
   let description = [{

@@ -2,6 +2,7 @@
 #include "passes/graph/KernelShape.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/graph/GraphPasses.h"
+#include "passes/graph/SideBySide.h"
 #include "passes/graph/Sources.h"
 
 using namespace mlir;
@@ -16,23 +17,29 @@ using Dims = SmallVector<unsigned>;
 class Shaper {
 public:
   Shaper(KernelOp op, ArrayRef<Sizes> strides) : strides(strides) { shape.op = op; }
-  KernelShape run();
+  /// Of all operations, or of those of one of the products side by side.
+  void find(ArrayRef<Operation *> ops);
+  void addBeside(Shaper &&other) { shape.beside.push_back(std::move(other.shape)); }
+  KernelShape finish() {
+    collectSizes();
+    return std::move(shape);
+  }
 
 private:
   Sizes stridesOf(unsigned array) const;
   unsigned addLoad(KernelShape &of, unsigned array, const DimMap &map);
   void addUse(KernelShape &of, OpOperand &use);
   void findLoads(KernelShape &of, ArrayRef<Operation *> ops);
-  void findStores(KernelShape &of);
+  void findStores(KernelShape &of, ArrayRef<Operation *> ops);
+  void collectSizes();
   Size strideAlong(const Access &access, ArrayRef<unsigned> dims) const;
   bool areOne(unsigned outer, unsigned inner) const;
   void addDim(SmallVector<Dims> &groups, unsigned dim) const;
   Size sizeOf(ArrayRef<unsigned> dims) const;
   void setDims(KernelShape &of, ArrayRef<Dims> rows, ArrayRef<Dims> columns) const;
   void findForms(KernelShape &of, ArrayRef<Operation *> ops) const;
-  void collectSizes();
   void shapeRows();
-  void shapeProduct(ArrayRef<Operation *> ops);
+  void shapeProduct();
   void keepReadsApart();
   KernelShape operand(OpOperand &use, ArrayRef<Dims> rows, ArrayRef<Dims> columns,
                       ArrayRef<Operation *> known = {});
@@ -81,15 +88,18 @@ void Shaper::findLoads(KernelShape &of, ArrayRef<Operation *> ops) {
       addUse(of, use);
 }
 
-void Shaper::findStores(KernelShape &of) {
+void Shaper::findStores(KernelShape &of, ArrayRef<Operation *> ops) {
   Operation *yield = shape.op.getBody().front().getTerminator();
-  for (auto [i, value] : llvm::enumerate(yield->getOperands()))
+  for (auto [i, value] : llvm::enumerate(yield->getOperands())) {
+    if (value.getDefiningOp() && !llvm::is_contained(ops, value.getDefiningOp()))
+      continue; // of another product
     of.stores.push_back({unsigned(shape.op->getNumOperands() + i),
                          shape.space.values.lookup(value),
                          {},
                          {},
                          false,
                          false});
+  }
 }
 
 /// Along dimensions that are one the step is that of the innermost.
@@ -191,21 +201,25 @@ void Shaper::collectSizes() {
         llvm::for_each(access.columnStrides, add);
       }
   };
-  addAll(shape);
-  if (shape.product) {
-    add(shape.product->inner);
-    addAll(shape.product->left);
-    addAll(shape.product->right);
-    for (auto &[op, right] : shape.product->others)
+  auto addProduct = [&](const KernelShape &of) {
+    addAll(of);
+    if (!of.product)
+      return;
+    add(of.product->inner);
+    addAll(of.product->left);
+    addAll(of.product->right);
+    for (auto &[op, right] : of.product->others)
       addAll(right);
-    if (auto &chain = shape.product->chain) {
+    if (auto &chain = of.product->chain) {
       for (const ChainShape::First &first : chain->firsts) {
         add(first.depth);
         addAll(first.left);
         addAll(first.right);
       }
     }
-  }
+  };
+  addProduct(shape);
+  llvm::for_each(shape.beside, addProduct);
   if (shape.parts)
     add(*shape.parts);
   for (PartialOp op : shape.op.getBody().front().getOps<PartialOp>())
@@ -296,7 +310,7 @@ void Shaper::keepReadsApart() {
   }
 }
 
-void Shaper::shapeProduct(ArrayRef<Operation *> ops) {
+void Shaper::shapeProduct() {
   const Space &space = shape.space;
   SmallVector<Dims> programs, rows, columns = {{}}, inner = {{unsigned(space.inner)}};
   for (int dim = 0; dim < int(space.dims.size()); ++dim)
@@ -331,8 +345,9 @@ void Shaper::shapeProduct(ArrayRef<Operation *> ops) {
     llvm::append_range(known, space.chain->sums);
   }
   Operation *yield = shape.op.getBody().front().getTerminator();
-  for (Value value : yield->getOperands())
-    for (Operation *op : sliceOf(value, known))
+  for (const Access &store : shape.stores)
+    for (Operation *op :
+         sliceOf(yield->getOperand(store.array - shape.op->getNumOperands()), known))
       if (!llvm::is_contained(behind, op))
         behind.push_back(op);
   llvm::sort(behind, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
@@ -348,33 +363,45 @@ void Shaper::shapeProduct(ArrayRef<Operation *> ops) {
   shape.product = std::move(made);
 }
 
-KernelShape Shaper::run() {
-  Ops ops;
-  for (Operation &op : shape.op.getBody().front().without_terminator())
-    ops.push_back(&op);
+void Shaper::find(ArrayRef<Operation *> ops) {
   std::string reason;
   std::optional<Space> space = findSpace(ops, reason);
   assert(space && "a kernel has a space: it was grouped by it");
   shape.space = std::move(*space);
   shape.reduces = shape.space.hasReductions();
-  for (PartialOp op : shape.op.getBody().front().getOps<PartialOp>())
-    shape.parts = op.getType().sizes().front();
-  for (ScanOp op : shape.op.getBody().front().getOps<ScanOp>())
-    shape.backwards |= op.getReverse();
+  for (Operation *op : ops) {
+    if (auto partial = dyn_cast<PartialOp>(op))
+      shape.parts = partial.getType().sizes().front();
+    if (auto scan = dyn_cast<ScanOp>(op))
+      shape.backwards |= scan.getReverse();
+  }
   for (unsigned i = 0; i < shape.op->getNumOperands(); ++i)
     shape.stridesOf.push_back(stridesOf(i));
   findLoads(shape, ops);
-  findStores(shape);
+  findStores(shape, ops);
   if (shape.space.product) {
-    shapeProduct(ops);
+    shapeProduct();
   } else {
     shapeRows();
     findForms(shape, ops);
   }
-  collectSizes();
-  return std::move(shape);
 }
 
 KernelShape tile::graph::shapeOf(KernelOp op, ArrayRef<Sizes> strides) {
-  return Shaper(op, strides).run();
+  Shaper shaper(op, strides);
+  if (!op->hasAttr(kSideBySideAttr)) {
+    Ops ops;
+    for (Operation &inner : op.getBody().front().without_terminator())
+      ops.push_back(&inner);
+    shaper.find(ops);
+    return shaper.finish();
+  }
+  std::vector<Ops> apart = productsApart(op);
+  shaper.find(apart.front());
+  for (const Ops &ops : ArrayRef(apart).drop_front()) {
+    Shaper other(op, strides);
+    other.find(ops);
+    shaper.addBeside(std::move(other));
+  }
+  return shaper.finish();
 }

@@ -40,6 +40,9 @@ struct KernelShape {
   /// If a matrix product is among the operations: rows and columns are those of its result,
   /// the last of the rows a block's and those before it the program's.
   std::shared_ptr<const ProductShape> product;
+  /// Of products side by side (SideBySide.h) the others: each with its columns, what it is
+  /// multiplied with and what becomes of it. Arrays and sizes are those of the kernel.
+  std::vector<KernelShape> beside;
 
   bool isNumber(unsigned input) const;
   /// Whether addresses or ends of rows depend on a size, so that what divides it counts.

@@ -28,6 +28,8 @@ bool KernelShape::aligns(const Size &size) const {
   if (product &&
       llvm::any_of(product->others, [&](auto &other) { return other.second.aligns(size); }))
     return true;
+  if (llvm::any_of(beside, [&](const KernelShape &other) { return other.aligns(size); }))
+    return true;
   auto alignsFirst = [&](const ChainShape::First &first) {
     return size == first.depth || first.left.aligns(size) || first.right.aligns(size);
   };

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/CtaDialect.h"
 #include "ir/Kernel.h"
+#include "ir/MapChoices.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -110,6 +111,8 @@ bool ProgramCluster::canRecompute(Value v, unsigned depth) {
 bool ProgramCluster::mayShare(cta::TmaLoadOp load, SmallVectorImpl<Value> &cuts) {
   if (load.getType().getShape().size() == 1)
     return false; // a vector is not worth it
+  if (!isa<BlockArgument>(load.getMap()))
+    return false; // programs are compared by where they start, not by arrays
   // All programs come by equally often.
   for (Operation *op = load->getParentOp(); op != programs; op = op->getParentOp()) {
     auto loop = dyn_cast<scf::ForOp>(op);
@@ -233,8 +236,9 @@ bool ProgramCluster::isWorthwhile() {
       isLarge |= cast<RankedTensorType>(dot.getType()).getNumElements() >= large;
     else if (auto load = dyn_cast<cta::TmaLoadOp>(op))
       cutsSectors |= load->getParentOp() != programs &&
-                     kernel.getArgAttr(cast<BlockArgument>(load.getMap()).getArgNumber(),
-                                       cta::kCutsSectorsAttr);
+                     llvm::any_of(cta::mapsBehind(load.getMap()), [&](BlockArgument map) {
+                       return kernel.getArgAttr(map.getArgNumber(), cta::kCutsSectorsAttr);
+                     });
   });
   return isLarge && cutsSectors;
 }

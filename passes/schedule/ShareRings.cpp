@@ -86,6 +86,8 @@ bool Sharing::startsInStep(scf::ForOp loop) {
 }
 
 std::optional<Reason> Sharing::obstacleOf(cta::TmaLoadOp load) {
+  if (neighbours.differ(load.getMap()))
+    return Reason::ShareLoadsDiffer;
   bool areAlike = !neighbours.differ(load.getStarts());
   if (!load->getParentOfType<LoopLikeOpInterface>()) {
     bool isAlways = load->getParentOp() == kernel;

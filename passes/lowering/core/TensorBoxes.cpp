@@ -1,6 +1,7 @@
 //===- TensorBoxes.cpp - the boxes that a tensor map moves ----------------===//
 #include "passes/lowering/core/TensorBoxes.h"
 #include "ir/Kernel.h"
+#include "ir/MapChoices.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -9,7 +10,7 @@ using layout::Dim;
 using layout::LinearLayout;
 
 cta::MapAttr lowering::mapAttr(Value map) {
-  auto parameter = cast<BlockArgument>(map);
+  BlockArgument parameter = cta::mapsBehind(map).front(); // boxes of all are alike
   return cast<func::FuncOp>(parameter.getOwner()->getParentOp())
       .getArgAttrOfType<cta::MapAttr>(parameter.getArgNumber(), cta::kTensorMapAttr);
 }

@@ -108,6 +108,21 @@ func.func @tma_elements(%p: !tile.ptr<f16>, %map: !cta.tensor_map {cta.tensor_ma
 
 // -----
 
+#one = #cta.sum<[[1]]>
+#whole = #cta.map<base = 0, f32, sizes = [#one], strides = [], box = [4], swizzle = 0>
+#halves = #cta.map<base = 0, f32, sizes = [#one], strides = [], box = [2], swizzle = 0>
+#line = #cta.layout<{offset = [[1], [2]]} : [4]>
+// tma_c5
+func.func @tma_choice(%p: !tile.ptr<f32>, %a: !cta.tensor_map {cta.tensor_map = #whole},
+                      %b: !cta.tensor_map {cta.tensor_map = #halves}, %first: i1, %i: i32) {
+  %map = arith.select %first, %a, %b : !cta.tensor_map
+  // expected-error@+1 {{expected maps that copy alike, got}}
+  %x = cta.tma_load %map[%i] dims [0] : !cta.buffer<[4], f32, #line>
+  return
+}
+
+// -----
+
 #line = #cta.layout<{offset = [[1], [2]]} : [4]>
 // tma_store_c1
 func.func @tma_store_layout(%x: tensor<8xf32>, %map: !cta.tensor_map, %i: i32) {

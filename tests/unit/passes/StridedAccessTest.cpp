@@ -426,6 +426,36 @@ TEST(StridedAnalysis, MaximumWithZeroStaysWhereTheNumberMayBeNegative) {
 }
 
 //===----------------------------------------------------------------------===//
+// Choices
+//===----------------------------------------------------------------------===//
+
+/// Between arrays they are found, between numbers they are what was decided.
+TEST(Choices, AreOpenUntilTheyAreDecided) {
+  ParsedModule m(inFunction("%q = \"test.pointer\"() : () -> !tile.ptr<f16>\n"
+                            "%is = arith.cmpi slt, %a, %b : i32\n"
+                            "%array = arith.select %is, %p, %q : !tile.ptr<f16>\n"
+                            "%n = arith.select %is, %b, %c : i32\n"
+                            "%h = tile.addptr %array, %n {here} : !tile.ptr<f16>, i32"));
+  StridedAnalysis open;
+  EXPECT_FALSE(open.pointers(m.value()));
+  arith::SelectOp choice = open.choiceBehind(m.value());
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(nameOf(choice.getTrueValue()), "p0");
+  for (bool holds : {true, false}) {
+    StridedAnalysis::Decided decided;
+    decided[choice.getCondition()] = holds;
+    StridedAnalysis analysis(nullptr, nullptr, decided);
+    EXPECT_FALSE(analysis.choiceBehind(m.value()));
+    std::optional<StridedPointers> found = analysis.pointers(m.value());
+    ASSERT_TRUE(holds || !found); // the second is no argument, nor computed of one
+    if (holds) {
+      EXPECT_EQ(nameOf(found->base), "p0");
+      EXPECT_EQ(str(found->offset), "p2");
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // Tiles
 //===----------------------------------------------------------------------===//
 
