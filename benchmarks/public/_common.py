@@ -1,0 +1,67 @@
+"""What the programs of this folder share: seeds, inputs, and cases that fail one by one."""
+import gc
+import os
+import time
+import traceback
+
+os.environ["TORCHDYNAMO_DISABLE"] = "1"  # kernels of the packages only, none that PyTorch generates
+
+import torch
+
+DEV = "cuda"
+bf16, f16, f32, i32, i64 = torch.bfloat16, torch.float16, torch.float32, torch.int32, torch.int64
+torch.manual_seed(0)
+
+
+def randn(*shape, dtype=bf16, scale=1.0, grad=False):
+    x = torch.randn(*shape, device=DEV, dtype=dtype)
+    return (x if scale == 1.0 else x * scale).detach().requires_grad_(grad)
+
+
+def rand(*shape, dtype=f32, lo=0.0, hi=1.0, grad=False):
+    return (torch.rand(*shape, device=DEV, dtype=f32) * (hi - lo) + lo).to(dtype).requires_grad_(grad)
+
+
+def randint(lo, hi, *shape, dtype=i64):
+    return torch.randint(lo, hi, shape, device=DEV, dtype=dtype)
+
+
+def tensor(values, dtype=i32):
+    return torch.tensor(values, device=DEV, dtype=dtype)
+
+
+def zeros(*shape, dtype=bf16):
+    return torch.zeros(*shape, device=DEV, dtype=dtype)
+
+
+def ones(*shape, dtype=bf16):
+    return torch.ones(*shape, device=DEV, dtype=dtype)
+
+
+def bwd(out):
+    """Backward, with random gradients of every output that has one."""
+    outs = out if isinstance(out, (tuple, list)) else (out,)
+    outs = [o for o in outs if isinstance(o, torch.Tensor) and o.requires_grad]
+    torch.autograd.backward(outs, [torch.randn_like(o) for o in outs])
+
+
+def case(*params):
+    """Runs the function at once for each tuple of parameters; one that fails says so, and the others go on."""
+
+    def run(function):
+        for p in params or ((),):
+            p = p if isinstance(p, tuple) else (p,)
+            start = time.time()
+            print(f"== {function.__name__}{p}", flush=True)
+            try:
+                function(*p)
+                torch.cuda.synchronize()
+                print(f"== done {time.time() - start:.1f}s", flush=True)
+            except Exception:
+                traceback.print_exc()
+                print(f"== FAILED {function.__name__}{p}", flush=True)
+            gc.collect()
+            torch.cuda.empty_cache()
+        return function
+
+    return run
