@@ -68,8 +68,8 @@ TEST(Work, ManyProgramsAreRefusedBeforeTheFirst) {
   std::vector<int64_t> r(1, -1);
   RunOptions options;
   options.workLimit = 1'000'000'000;
-  Report report = program->run({1u << 31, 1, 1},
-                               {Argument::integer(0), Argument::pointer(r.data())}, options);
+  Report report =
+      program->run({1u << 31, 1, 1}, {Argument::integer(0), Argument::pointer(r.data())}, options);
   ASSERT_EQ(report.findings.size(), 1u) << report.str();
   EXPECT_EQ(report.findings[0].kind, FindingKind::TooMuchWork);
   EXPECT_EQ(report.findings[0].place.line, 1u) << report.str();
