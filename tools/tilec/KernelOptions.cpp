@@ -114,7 +114,7 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
             "tools that check races and do not follow the barriers of warps (racecheck)",
             compile.eachLaneArrives)
       .integer("max-registers", "N", "registers a thread may use", compile.maxRegisters,
-               kLeastRegisterLimit, kMostRegisterLimit)
+               tile::kLeastRegisterLimit, tile::kMostRegisterLimit)
       .text("libdevice", "FILE", "NVIDIA's libdevice bitcode, for its versions of math functions",
             compile.libdevicePath, ValueKind::File)
       .flag("no-fp-fusion", "do not contract a*b+c into one rounding", compile.enableFpFusion,
