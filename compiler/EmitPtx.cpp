@@ -3,6 +3,7 @@
 #include "compiler/BackEnd.h"
 #include "compiler/CarriedBits.h"
 #include "compiler/Divisors.h"
+#include "compiler/FoldValues.h"
 #include "compiler/LaunchBound.h"
 #include "compiler/LoadFences.h"
 #include "compiler/LongDivisions.h"
@@ -31,7 +32,6 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
-#include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/IndVarSimplify.h"
@@ -324,7 +324,7 @@ struct LoopsPass : PassInfoMixin<LoopsPass> {
     if (kept.areAllPreserved() || (!hasLoops && countValues(f) == before))
       return kept;
     FunctionPassManager values;
-    values.addPass(InstCombinePass());
+    values.addPass(FoldValues());
     values.addPass(ADCEPass()); // what is equal by now, the back end merges
     kept.intersect(values.run(f, fam));
     return kept;
@@ -363,7 +363,7 @@ int PtxEmitter::optimize(Module &module, const tile::Target &target, const EmitO
     fpm.addPass(SROAPass(SROAOptions::ModifyCFG));
   fpm.addPass(EarlyCSEPass());
   fpm.addPass(ShortenDivisions());
-  fpm.addPass(InstCombinePass());
+  fpm.addPass(FoldValues());
   if (branches)
     fpm.addPass(LoopsPass());
   mpm.addPass(createModuleToFunctionPassAdaptor(std::move(fpm)));

@@ -66,15 +66,18 @@ static bool cannotHold(const Function &kernel, int threads, const tile::Target &
 
 /// Whether a bound of several programs that came with a kernel is to go: its threads need no more
 /// than that leaves them, and the assembler saves registers without a bound, or values would be
-/// spilled for it.
+/// spilled for it in loops. Beside loops that is done once, of what a thread alone would hold.
 static bool isAmiss(const Function &kernel, int threads, const tile::Target &target) {
   int programs = 0;
   if (kernel.getFnAttribute("nvvm.minctasm").getValueAsString().getAsInteger(10, programs) ||
       programs < 2)
     return false;
   int64_t left = mostRegistersOfThread(target, threads * programs);
-  int needed = estimateRegisters(kernel, Loads::AsWritten);
-  return needed <= left || needed > tuningOf(target).boundFewestRegisters * left;
+  DominatorTree dominators(const_cast<Function &>(kernel));
+  PartsEstimate needed = estimateParts(kernel, LoopInfo(dominators), Loads::AsWritten);
+  return std::max(needed.inLoops, needed.besides) <= left ||
+         needed.inLoops > tuningOf(target).boundFewestRegisters * left ||
+         needed.besides > mostRegistersOfThread(target, threads);
 }
 
 /// Whether `kernel` is straight code of so many threads that a second program has room only with

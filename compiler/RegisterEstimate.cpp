@@ -4,6 +4,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -170,6 +171,16 @@ int tile::estimateRegisters(const Function &kernel, Loads loads) {
   for (const BasicBlock &block : kernel)
     widest = std::max(widest, widestOf(block, loads, behind[&block]));
   return widest;
+}
+
+PartsEstimate tile::estimateParts(const Function &kernel, const LoopInfo &loops, Loads loads) {
+  auto behind = liveOut(kernel);
+  PartsEstimate parts;
+  for (const BasicBlock &block : kernel) {
+    int &widest = loops.getLoopFor(&block) ? parts.inLoops : parts.besides;
+    widest = std::max(widest, widestOf(block, loads, behind[&block]));
+  }
+  return parts;
 }
 
 /// The loads of `block` of which addresses of others are computed: those wait for them.

@@ -14,6 +14,7 @@ class BasicBlock;
 class DataLayout;
 class Function;
 class Instruction;
+class LoopInfo;
 class Value;
 } // namespace llvm
 
@@ -43,6 +44,12 @@ llvm::SmallVector<const llvm::Instruction *> sunk(const llvm::BasicBlock &block,
 
 /// Registers (of 32 bits) that a thread needs at the widest point of `kernel`.
 int estimateRegisters(const llvm::Function &kernel, Loads loads);
+
+/// Of these, what it needs in loops and outside of them.
+struct PartsEstimate {
+  int inLoops = 0, besides = 0;
+};
+PartsEstimate estimateParts(const llvm::Function &kernel, const llvm::LoopInfo &loops, Loads loads);
 
 /// With all that a block loads at once, and each result of arithmetic used where it is computed,
 /// which counts parts of what was loaded less often than the order of the accesses does.

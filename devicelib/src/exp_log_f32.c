@@ -70,8 +70,8 @@ TILE_INLINE LogSplitF splitForLogF(float x, u32 pivot) {
 
 /// What a logarithm that came out as y is for the x that have none.
 TILE_INLINE float logSpecialF(float x, float y) {
-  y = x < TILE_INF_F ? y : x; // +inf, NaN
-  y = x < 0.0f ? TILE_NAN_F : y;
+  // Of +inf and NaN themselves; of what is negative, NaN: one comparison for all of them.
+  y = bitsF(x) < 0x7f800000u ? y : fmaF(x, TILE_INF_F, TILE_INF_F);
   return x == 0.0f ? -TILE_INF_F : y;
 }
 

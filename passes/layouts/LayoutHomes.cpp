@@ -50,14 +50,24 @@ bool LayoutInference::isBesideWidened(ValueRange values) const {
   });
 }
 
+/// Whether `user` changes a block in memory by sums of products: what it takes from there and what
+/// it gives back would both move, in place of the sums.
+bool LayoutInference::isUpdate(ValueRange values, Operation *user) const {
+  return isElementwise(user) && isOnlyStored(user->getResult(0)) &&
+         llvm::any_of(values, [&](Value value) {
+           return value.getDefiningOp<LoadOp>() && blockType(value) &&
+                  natural(value) == coalescing.shapeLayout(blockType(value).getShape());
+         });
+}
+
 /// The first operand's home; but one that is the home of the shape's accesses
 /// comes before others, since results tend to be stored. In a loop over
-/// products an accumulator stays where it is, and the other operand moves; so it
-/// does where the result is stored by TMA, or where the other operand was narrower, unless the
-/// result moves as well.
+/// products an accumulator stays where it is, and the other operand moves, unless a block in memory
+/// is changed; so it does where the result is stored by TMA, or where the other operand was
+/// narrower, unless the result moves as well.
 cta::LayoutAttr LayoutInference::firstHome(ValueRange values, Operation *user) const {
   auto staysInPlace = [&] {
-    return isAmongProducts(user) ||
+    return (isAmongProducts(user) && !isUpdate(values, user)) ||
            (isElementwise(user) &&
             (isStoredByTma(user->getResult(0)) ||
              (isBesideWidened(values) && !isOnlyStored(user->getResult(0)))));

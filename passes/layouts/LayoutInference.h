@@ -107,6 +107,7 @@ private:
   cta::LayoutAttr layoutWithReshaped(mlir::Operation *op, cta::LayoutAttr home);
 
   void setHome(mlir::Value value, cta::LayoutAttr layout);
+  bool isUpdate(mlir::ValueRange values, mlir::Operation *user) const;
   bool isBesideWidened(mlir::ValueRange values) const;
   /// `user` is the operation that works where this says.
   cta::LayoutAttr firstHome(mlir::ValueRange values, mlir::Operation *user) const;

@@ -32,9 +32,9 @@ struct RegisterTuning {
   /// if all start together: what a program then waits less for is had at least twice. Judgement.
   double togetherLeastPrograms = 0.75;
   /// A bound of several programs, of what multiplies, leaves at least one in so many of the
-  /// registers that single values take. They count addresses, which the assembler computes anew:
-  /// of fifteen public kernels with products those that would take 224 and less were assembled for
-  /// 128 without spills, one of 233 with 160 bytes of them, one of 338 with 600.
+  /// registers that single values take in loops. They count addresses, which the assembler computes
+  /// anew: of fifteen public kernels with products those that would take 224 and less were
+  /// assembled for 128 without spills, one of 233 with 160 bytes of them, one of 338 with 600.
   double boundFewestRegisters = 1.75;
   /// Of the registers that two programs leave, what straight code takes by the count at most where
   /// it does with those. Convolutions over time by 1024 threads: counted 45 of 32, 34 to 38 without
