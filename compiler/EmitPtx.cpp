@@ -6,6 +6,7 @@
 #include "compiler/FoldValues.h"
 #include "compiler/LaunchBound.h"
 #include "compiler/LoadFences.h"
+#include "compiler/LoadsFirst.h"
 #include "compiler/LongDivisions.h"
 #include "compiler/RegisterEstimate.h"
 #include "compiler/ShortIntegers.h"
@@ -384,6 +385,7 @@ int PtxEmitter::optimize(Module &module, const tile::Target &target, const EmitO
     if (f.getCallingConv() == CallingConv::PTX_Kernel) {
       groupLoads(f, target);
       few = setLaunchBound(f, target, options.sharedBytes, options.fewPrograms);
+      startLoadsTogether(f, target, options.sharedBytes);
     }
   return few;
 }

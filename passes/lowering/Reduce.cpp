@@ -18,7 +18,8 @@
 // A combiner that is not known to be commutative gets its elements in order. The axis is then
 // spread as for scans: registers ("segment"), lanes, warps, registers ("repeats"). Each thread
 // combines its segments, lanes those of one repeat, lower positions on the left; what is left
-// is combined in the order of (repeat, warp).
+// is combined in the order of (repeat, warp). Only the first of the lanes then has the result: of
+// several steps it tells the others, if they need it, which costs less than to take sides in each.
 //
 // Scratch: for each operand, `partial[result element][repeat][warp along the axis]`, or the result
 // element last, where the lanes of a warp would write to few banks otherwise; then, if all threads
@@ -88,14 +89,16 @@ int64_t lowering::reduceScratchBytes(ReduceOp op) {
 
 LogicalResult ReduceLowering::acrossLanes() {
   unsigned mask = axisBits(layout, Dim::lane(), axis);
+  // What warps leave for each other, the first lane writes.
+  bool isForAll = !axisBits(layout, Dim::warp(), axis);
   if (isOrdered)
-    return overLanesInOrder(mask);
-  if (axisBits(layout, Dim::warp(), axis) && failed(byHalves(mask)))
+    return overLanesInOrder(mask, isForAll);
+  if (!isForAll && failed(byHalves(mask)))
     return failure();
   FailureOr<bool> picked = pickLane(mask & ~halvedLanes);
   if (failed(picked))
     return failure();
-  return *picked ? success() : overLanes(mask & ~halvedLanes);
+  return *picked ? success() : overLanes(mask & ~halvedLanes, isForAll);
 }
 
 int64_t ReduceLowering::indexOf(ArrayRef<int32_t> key) {
@@ -171,20 +174,24 @@ void ReduceLowering::keepOnly(ArrayRef<unsigned> kept) {
   groups = std::move(fewer), keys = std::move(fewerKeys), acc = std::move(fewerParts);
 }
 
-LogicalResult ReduceLowering::overLanesInOrder(unsigned mask) {
+LogicalResult ReduceLowering::overLanesInOrder(unsigned mask, bool isForAll) {
+  bool takesSides = isForAll && llvm::popcount(mask) == 1;
   for (unsigned bit = 1; bit <= mask; bit <<= 1) {
     if (!(mask & bit))
       continue;
     copies |= int32_t(bit);
     Location loc = core.in.getLoc();
-    Value isRight = LLVM::AndOp::create(core.b, loc, core.lane(), core.in.i32(int32_t(bit)));
-    isRight = LLVM::ICmpOp::create(core.b, loc, LLVM::ICmpPredicate::ne, isRight, core.in.i32(0));
+    Value isLeft = LLVM::AndOp::create(core.b, loc, core.lane(), core.in.i32(int32_t(bit)));
+    isLeft = LLVM::ICmpOp::create(core.b, loc, LLVM::ICmpPredicate::eq, isLeft, core.in.i32(0));
     for (Registers &a : acc) {
-      Registers left, right;
-      for (Value own : a) {
-        Value other = core.in.shuffleXor(own, bit);
-        left.push_back(LLVM::SelectOp::create(core.b, loc, isRight, other, own));
-        right.push_back(LLVM::SelectOp::create(core.b, loc, isRight, own, other));
+      Registers left = a, right;
+      for (Value &own : left) {
+        Value other = core.in.shuffleXor(own, bit), before = own;
+        if (takesSides) {
+          own = LLVM::SelectOp::create(core.b, loc, isLeft, before, other);
+          other = LLVM::SelectOp::create(core.b, loc, isLeft, other, before);
+        }
+        right.push_back(other);
       }
       FailureOr<Registers> c = combine(left, right);
       if (failed(c))
@@ -192,6 +199,13 @@ LogicalResult ReduceLowering::overLanesInOrder(unsigned mask) {
       a = std::move(*c);
     }
   }
+  if (!isForAll || takesSides || !mask)
+    return success();
+  Value first = LLVM::AndOp::create(core.b, core.in.getLoc(), core.lane(),
+                                    core.in.i32(int32_t(~mask & (kLanes - 1))));
+  for (Registers &a : acc)
+    for (Value &v : a)
+      v = core.in.shuffleIdx(v, first);
   return success();
 }
 
@@ -223,12 +237,12 @@ bool ReduceLowering::overWarpAtOnce(unsigned mask) {
   return true;
 }
 
-LogicalResult ReduceLowering::overLanes(unsigned mask) {
+LogicalResult ReduceLowering::overLanes(unsigned mask, bool isForAll) {
   if (overWarpAtOnce(mask) || overLanesInWords(mask))
     return success();
   // What is rounded differently from the other side is combined from the same side in both lanes.
   if (!isCommutative(op.getCombineBlock()))
-    return overLanesInOrder(mask);
+    return overLanesInOrder(mask, isForAll);
   for (int bit = 4; bit >= 0; --bit) {
     if (!(mask >> bit & 1))
       continue;

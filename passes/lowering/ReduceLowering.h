@@ -57,13 +57,13 @@ struct ReduceLowering : ReduceWork {
   /// the second. What is left in front are `groups`, `keys` and `acc` of the first ones.
   mlir::LogicalResult byHalves(unsigned mask);
   void keepOnly(llvm::ArrayRef<unsigned> kept);
-  /// Butterflies over the bits of `mask` from the lowest up, so that what two lanes hold are
-  /// neighbours; both lanes combine the same two, in the same order.
-  mlir::LogicalResult overLanesInOrder(unsigned mask);
+  /// Over the bits of `mask` from the lowest up, so that what two lanes hold are neighbours. The
+  /// lanes that have none of the bits get the result, and all others only if it is for all.
+  mlir::LogicalResult overLanesInOrder(unsigned mask, bool isForAll = true);
   /// One instruction in place of all butterflies, where the target has it.
   bool overWarpAtOnce(unsigned mask);
-  /// Butterflies over the bits of `mask`.
-  mlir::LogicalResult overLanes(unsigned mask);
+  /// Butterflies over the bits of `mask`; those that are in order, for the same lanes.
+  mlir::LogicalResult overLanes(unsigned mask, bool isForAll = true);
   /// What the lane has of `own` whose number differs in `bit`; see ReduceWords.cpp.
   llvm::SmallVector<Registers> ofOtherLane(llvm::MutableArrayRef<Registers> own, unsigned bit);
   /// How many results have elements that share a register, if they are so many.
@@ -111,7 +111,7 @@ struct ReduceLowering : ReduceWork {
   mlir::LogicalResult takeUpInSome(const Partials &partials, unsigned idle);
   mlir::Value address(const Partials &partials, unsigned operand, mlir::Value index);
   /// Partial results of warps that lanes share out, so that all lanes get the same bits.
-  mlir::LogicalResult overShares(unsigned lanes);
+  mlir::LogicalResult overShares(unsigned lanes, bool isForAll);
 };
 
 } // namespace tile::lowering

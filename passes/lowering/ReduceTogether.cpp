@@ -69,7 +69,7 @@ LogicalResult ReduceLowering::takeUpTogether(const Partials &partials, unsigned 
     sums.push_back(std::move(*sum));
   }
   acc = std::move(sums);
-  if (failed(overShares(threads - 1)))
+  if (failed(overShares(threads - 1, /*isForAll=*/false)))
     return failure();
   Value writes = core.hasNoneOf(idle | int32_t(threads - 1));
   for (auto [place, sum] : llvm::zip_equal(places, acc))

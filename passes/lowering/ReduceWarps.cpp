@@ -142,7 +142,7 @@ LogicalResult ReduceLowering::takeUp(const Partials &partials) {
     whole.push_back(std::move(*sum));
   }
   acc = std::move(whole);
-  return overShares(lanes);
+  return overShares(lanes, /*isForAll=*/true);
 }
 
 FailureOr<Registers> ReduceLowering::readParts(const Partials &partials, Value first,
@@ -174,6 +174,6 @@ Value ReduceLowering::address(const Partials &partials, unsigned operand, Value 
   return core.sharedAt(partials.bases[operand], byte);
 }
 
-LogicalResult ReduceLowering::overShares(unsigned lanes) {
-  return isOneCommutativeOperation() ? overLanes(lanes) : overLanesInOrder(lanes);
+LogicalResult ReduceLowering::overShares(unsigned lanes, bool isForAll) {
+  return isOneCommutativeOperation() ? overLanes(lanes) : overLanesInOrder(lanes, isForAll);
 }

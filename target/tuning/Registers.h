@@ -28,8 +28,8 @@ struct RegisterTuning {
   /// multiprocessor: fewer wait for memory, then compute, in step, and get no launch bound.
   int registersOfLoads = 8;
   int boundFewestPrograms = 3;
-  /// Of the programs that fit if loads of straight code go behind uses of others, those that have to
-  /// if all start together: what a program then waits less for is had at least twice. Judgement.
+  /// Of the programs that fit if loads of straight code go behind uses of others, those that have
+  /// to if all start together: what a program then waits less for is had at least twice. Judgement.
   double togetherLeastPrograms = 0.75;
   /// A bound of several programs, of what multiplies, leaves at least one in so many of the
   /// registers that single values take in loops. They count addresses, which the assembler computes

@@ -124,12 +124,16 @@ func.func @best(%p: !tile.ptr<i32>) {
 }
 
 // Floats, too, where the index decides between equal ones and between NaNs: each lane combines
-// what it has with what it gets. Where two NaNs leave it to the side, the order counts.
+// what it has with what it gets. Where two NaNs leave it to the side, the order counts: the first lane
+// tells the others.
 // CHECK-LABEL: llvm.func @best_float
 // CHECK-COUNT-4: llvm.select
 // CHECK-NOT: llvm.select
+// CHECK-NOT: nvvm.shfl.sync idx
 // CHECK-LABEL: llvm.func @nan_by_side
-// CHECK-COUNT-5: llvm.select
+// CHECK-COUNT-4: llvm.select
+// CHECK-NOT: llvm.select
+// CHECK-COUNT-2: nvvm.shfl.sync idx
 // CHECK: llvm.return
 func.func @best_float(%p: !tile.ptr<f32>, %o: !tile.ptr<i32>) {
   %ps = tile.splat %p : !tile.ptr<f32> -> tensor<4x!tile.ptr<f32>, #quad>
@@ -227,15 +231,16 @@ func.func @many_warps(%p: !tile.ptr<f32>) {
   return
 }
 
-// Lanes that combined in different orders could differ: of what they share out, each takes the
-// value of the lower one for the left.
+// Lanes that combined in different orders could differ: of what they share out, they take what the
+// first has, with the lower lane's value on the left. What warps leave, the first lane alone needs.
 // CHECK-LABEL: llvm.func @in_one_order
+// CHECK-NOT: nvvm.shfl.sync idx
 // CHECK: nvvm.barrier0
 // CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
 // CHECK-NOT: llvm.load
 // CHECK-COUNT-2: nvvm.shfl.sync bfly {{.*}}
-// CHECK: llvm.select %[[RIGHT:.*]], %[[OTHER:.*]], %[[OWN:.*]] : i1, f32
-// CHECK-NEXT: llvm.select %[[RIGHT]], %[[OWN]], %[[OTHER]] : i1, f32
+// CHECK-NOT: llvm.select
+// CHECK: nvvm.shfl.sync idx
 // CHECK-NOT: nvvm.shfl.sync
 // CHECK: llvm.return
 func.func @in_one_order(%p: !tile.ptr<f32>) {
@@ -291,8 +296,8 @@ func.func @moments(%p: !tile.ptr<f32>) {
 // -----
 
 // What combines means and squared deviations is commutative but for rounding: registers that lanes
-// lie between are combined first, and lanes, which are to have the same bits, each with the lower
-// one on the left. A recurrence is not: four times in each step of two lanes, and what is left.
+// lie between are combined first, and lanes, which are to have the same bits, get what the first has,
+// with the lower one on the left. A recurrence is not: four times in each step of two lanes, and what is left.
 #rows = #cta.layout<{register = [[0, 4], [0, 8]], lane = [[0, 1], [0, 2], [1, 0], [2, 0], [4, 0]], warp = []} : [8, 16]>
 #line = #cta.layout<{register = [], lane = [[0], [0], [1], [2], [4]], warp = []} : [8]>
 
@@ -301,14 +306,15 @@ module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kerne
 // CHECK-NOT: nvvm.shfl.sync
 // CHECK-COUNT-3: llvm.nvvm.div.full
 // CHECK-COUNT-3: nvvm.shfl.sync bfly
-// CHECK: llvm.select
 // CHECK: llvm.nvvm.div.full
 // CHECK-COUNT-3: nvvm.shfl.sync bfly
 // CHECK: llvm.nvvm.div.full
+// CHECK-COUNT-3: nvvm.shfl.sync idx
 // CHECK-NOT: nvvm.shfl.sync
 // CHECK-NOT: llvm.nvvm.div.full
 // CHECK-LABEL: llvm.func @recurrence
 // CHECK-COUNT-16: nvvm.shfl.sync bfly
+// CHECK-COUNT-8: nvvm.shfl.sync idx
 // CHECK-NOT: nvvm.shfl.sync
 // CHECK: llvm.return
 func.func @welford(%p: !tile.ptr<f32>, %o: !tile.ptr<f32>) {
