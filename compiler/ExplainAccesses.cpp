@@ -258,7 +258,8 @@ void Reader::visitCopy(cta::RingCopyOp op) {
                                op.getRing().getDefiningOp<cta::RingOp>().getCluster());
   work().read += access.bytes;
   work().lines += access.bytes * (linesOfRow(kernel, op.getMap(), op.getBuffer().getType()) - 1);
-  addAccess(std::move(access), access.bytes, op.getStarts());
+  double bytes = access.bytes;
+  addAccess(std::move(access), bytes, op.getStarts());
 }
 
 void Reader::visitBulkCopy(cta::RingBulkCopyOp op) {
@@ -268,7 +269,8 @@ void Reader::visitBulkCopy(cta::RingBulkCopyOp op) {
   describeCopy(access, op.getBuffer().getType());
   access.detail = "bulk copies of rows";
   work().read += access.bytes;
-  addAccess(std::move(access), access.bytes, op.getPtr());
+  double bytes = access.bytes;
+  addAccess(std::move(access), bytes, op.getPtr());
 }
 
 void Reader::visitElementCopy(cta::RingElementCopyOp op) {
@@ -294,7 +296,8 @@ void Reader::visitTmaStore(cta::TmaStoreOp op) {
   access.detail = describeBox(kernel, op.getMap());
   access.bytes = double(type.getNumElements()) * getElementBytes(type.getElementType());
   work().written += access.bytes;
-  addAccess(std::move(access), access.bytes, op.getStarts());
+  double bytes = access.bytes;
+  addAccess(std::move(access), bytes, op.getStarts());
   addStaging(op, type, op.getLayout().getLayout(), "staging of a store");
 }
 
