@@ -217,6 +217,8 @@ Value DotRewriter::loadByTma(Operation *load, RankedTensorType type, ArrayRef<in
   // Copies run ahead of the program's own stores.
   if (comesFrom(load->getOperand(0), accesses.written()))
     return fail(Reason::TileWritten);
+  if (mayComeBehindFlag(load))
+    return fail(Reason::TileBehindFlag);
   Reason reason;
   std::optional<ChosenTile> chosen = read(load, type.getShape(), reason);
   if (!chosen)

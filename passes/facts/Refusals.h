@@ -50,6 +50,7 @@ enum class Reason {
   RolesNeedThreads,
   RolesNeedBlocks,
   RolesNeedStores,
+  RolesNeedFlags,
   // Products (tile-warpgroup-dots)
   ProductNeedsWarpgroups,
   ProductOfSeveral,
@@ -105,6 +106,7 @@ enum class Reason {
   TileHints,
   TileWritten,
   TileNotAhead,
+  TileBehindFlag,
   TileOtherMajor,
   TileWrapsStored,
   TileChoicesDiffer,

@@ -27,21 +27,60 @@ int32_t tile::stagesOfUse(scf::ForOp loop, int32_t stages) {
   return isShort ? int32_t(turns->getZExtValue()) : stages;
 }
 
+/// Whether the kernel may learn by `op` that others have written what it reads next: it acquires,
+/// and somebody looks at what it gives.
+static bool maySynchronize(Operation *op) {
+  auto acquires = [](auto atomic) {
+    return (atomic.getSem() == MemSemantic::acquire || atomic.getSem() == MemSemantic::acq_rel) &&
+           !atomic.getResult().use_empty();
+  };
+  if (auto rmw = dyn_cast<AtomicRmwOp>(op))
+    return acquires(rmw);
+  auto cas = dyn_cast<AtomicCasOp>(op);
+  return cas && acquires(cas);
+}
+
+/// Whether `op` may come behind `before` in the order of a program: in a later turn of a loop
+/// that both are in, too.
+static bool mayComeBehind(Operation *op, Operation *before) {
+  for (Operation *loop = before->getParentOp(); loop; loop = loop->getParentOp())
+    if (isa<LoopLikeOpInterface>(loop) && loop->isProperAncestor(op))
+      return true;
+  Operation *ancestor = before;
+  while (ancestor && !ancestor->getBlock()->findAncestorOpInBlock(*op))
+    ancestor = ancestor->getParentOp();
+  return ancestor && ancestor->isBeforeInBlock(ancestor->getBlock()->findAncestorOpInBlock(*op));
+}
+
+bool tile::mayComeBehindFlag(Operation *op) {
+  return op->getParentOfType<func::FuncOp>()
+      .walk([&](Operation *other) {
+        return maySynchronize(other) && mayComeBehind(op, other) ? WalkResult::interrupt()
+                                                                 : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 std::optional<Reason> tile::obstacleToRoles(func::FuncOp kernel) {
   if (copiesInPlace(kernel))
     return Reason::RolesNotWanted;
   unsigned threads = cta::threadsOf(kernel);
   if (threads + cta::producerThreads(threads) > kMaxThreads)
     return Reason::RolesNeedThreads;
-  bool hasAtomics = false, hasCopies = false;
+  bool hasAtomics = false;
   DenseSet<Value> written;
+  SmallVector<Operation *> copies;
   kernel.walk([&](Operation *op) {
     hasAtomics |= isa<AtomicRmwOp, AtomicCasOp>(op);
-    hasCopies |= isa<cta::TmaLoadOp>(op);
+    if (isa<cta::TmaLoadOp>(op))
+      copies.push_back(op);
     collectWritten(op, written);
   });
-  if (!hasCopies)
+  if (copies.empty())
     return Reason::RolesNothingToCopy;
+  // Warps that only copy do not wait for what the others are told.
+  if (llvm::any_of(copies, mayComeBehindFlag))
+    return Reason::RolesNeedFlags;
   // One thread computes what the copies depend on, and nothing else.
   auto isCopy = [](Operation *op) { return isa<cta::TmaLoadOp>(op); };
   Liveness live(kernel.getBody().front(), isCopy);

@@ -21,6 +21,11 @@ int32_t stagesOfUse(mlir::scf::ForOp loop, int32_t stages);
 /// early are of more use.
 int32_t fewestStages(mlir::Operation *loop, int32_t stages, int64_t warpgroups);
 
+/// Whether `op` may come behind an atomic operation that acquires and whose result is looked at:
+/// what it reads may have been written until then by who set a flag. Loads stay behind such, and
+/// are not copied ahead, nor by TMA, which would need a fence besides.
+bool mayComeBehindFlag(mlir::Operation *op);
+
 /// Why no warps of `kernel` can do nothing but its copies by TMA, beside those that compute;
 /// nothing if they can. Who decides for what needs such warps asks this, and so does who makes
 /// them.

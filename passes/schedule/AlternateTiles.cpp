@@ -103,7 +103,8 @@ static std::optional<Reason> obstacle(func::FuncOp kernel, scf::ForOp tiles) {
   if (registersForSums(tiles) > tuningOf(kernel).turnsMostSums)
     return Reason::TurnsNeedRegisters;
   std::optional<Reason> noRoles = obstacleToRoles(kernel);
-  if (noRoles == Reason::RolesNeedBlocks || noRoles == Reason::RolesNeedStores)
+  if (noRoles == Reason::RolesNeedBlocks || noRoles == Reason::RolesNeedStores ||
+      noRoles == Reason::RolesNeedFlags)
     return Reason::TurnsCopiesNeedMore;
   return noRoles ? std::optional(Reason::TurnsNeedRoles) : std::nullopt;
 }

@@ -158,7 +158,7 @@ TEST(Launch, OptionsThatNoDeviceHasAreErrorsOnAll) {
             "warps, with 64 rows each in place of 192"},
            {"num_warps=64", "`num_warps` must be 1, 2, 4, 8, 16 or 32, got 64"},
            {"num_stages=-1", "`num_stages` must be from 0 to 32 or \"auto\", got -1"},
-           {"maxnreg=300", "`maxnreg` must be from 16 to 255, got 300"},
+           {"maxnreg=300", "`maxnreg` must be from 16 to 256, got 300"},
        }) {
     HostFile wrong(
         (llvm::Twine("@triton.jit\ndef k(x):\n    pass\ndef f():\n    k[1](5, ") + option + ")\n")
