@@ -4,8 +4,8 @@
 
 namespace tile {
 
-/// The least and the most that `maxnreg` may be. A thread has no more than 255: the most is the round
-/// number that authors write for that.
+/// The least and the most that `maxnreg` may be. A thread has no more than 255: the most is the
+/// round number that authors write for that.
 inline constexpr int kLeastRegisterLimit = 16, kMostRegisterLimit = 256;
 
 } // namespace tile
