@@ -5,7 +5,6 @@
 #include <cstring>
 
 using namespace tile::host;
-using tile::formatted;
 
 /// What nobody wrote reads as NaN in every float type.
 constexpr uint8_t poisonByte = 0xff;

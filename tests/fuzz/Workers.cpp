@@ -106,6 +106,7 @@ template <typename T> static T *share() {
 
 /// Where lines are counted (tools/fuzz coverage), writes the counts: no process of ours ends by
 /// `exit`.
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): the runtime's name
 extern "C" __attribute__((weak)) int __llvm_profile_write_file();
 
 [[noreturn]] static void leave() {
