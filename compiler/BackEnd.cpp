@@ -154,7 +154,7 @@ static bool wantsStrengthReduced(const Module &module) {
     for (const Instruction &i : instructions(f)) {
       addresses += isa<GetElementPtrInst>(i);
       const Value *factor;
-      wants |= match(&i, m_Mul(m_Value(factor), m_ConstantInt())) &&
+      wants |= match(&i, m_Mul(m_Value(factor), m_ConstantInt())) && !isa<Constant>(factor) &&
                any_of(factor->users(), [&](const User *other) {
                  return other != &i && (match(other, m_Mul(m_Specific(factor), m_ConstantInt())) ||
                                         match(other, m_Shl(m_Specific(factor), m_ConstantInt())));

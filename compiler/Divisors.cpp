@@ -109,7 +109,8 @@ void tile::hideDivisors(Module &module) {
       Value *divisor = op->getOperand(1);
       auto *known = dyn_cast<ConstantInt>(divisor);
       bool isSafe =
-          known ? !known->isZero() : !comesFromCondition(divisor) && !isAskedAbout(divisor);
+          known ? !known->isZero()
+                : !isa<Constant>(divisor) && !comesFromCondition(divisor) && !isAskedAbout(divisor);
       IRBuilder<> b(op);
       if (!isSafe)
         op->setOperand(1, hidden(b, divisor));

@@ -53,11 +53,13 @@ static bool holdsNoMore(const Instruction &value, const BasicBlock &end) {
   int held = 0;
   SmallPtrSet<const Value *, 4> seen;
   for (const Value *operand : value.operand_values()) {
+    if (!isa<Instruction>(operand) || !seen.insert(operand).second)
+      continue;
     bool isThere = any_of(operand->users(), [&](const User *user) {
-      auto *use = dyn_cast<Instruction>(user);
-      return use && use != &value && use->getParent() == &end;
+      auto *use = cast<Instruction>(user);
+      return use != &value && use->getParent() == &end;
     });
-    if (isa<Instruction>(operand) && seen.insert(operand).second && !isThere)
+    if (!isThere)
       held += widthOf(*operand, layout);
   }
   return held <= widthOf(value, layout);

@@ -16,8 +16,11 @@ Value BlockEmitter::widen(Value value) {
 }
 
 /// The sum of parts times strides, of those that are blocks or of those that are numbers;
-/// null if there is none. Steps of one stay narrow. `last`: instead of the last stride.
+/// null if there is none, as of columns where what is stored has none. Steps of one stay narrow.
+/// `last`: instead of the last stride.
 Value BlockEmitter::offset(ArrayRef<Value> parts, ArrayRef<Size> strides, bool blocks, Value last) {
+  if (parts.empty())
+    return {};
   Value sum;
   for (auto [i, part, stride] : llvm::enumerate(parts, strides)) {
     Value instead = i + 1 == strides.size() ? last : Value();
