@@ -52,7 +52,7 @@ std::optional<std::string> tile::mutation::runOriginal(const emu::Program &progr
     if (i == 0)
       launch.after = std::move(after);
     else
-      launch.comparable &= after == launch.after;
+      launch.comparable &= differenceOf(after, launch.after, launch.nans).empty();
   }
   return std::nullopt;
 }
@@ -64,8 +64,10 @@ std::string tile::mutation::whatCatches(const emu::Program &program, const Launc
     emu::Report report = program.run(launch.config, orderOf(i));
     if (!report.ok())
       return report.str();
-    if (launch.comparable && save(launch.config) != launch.after)
-      return "another result";
+    if (!launch.comparable)
+      continue;
+    if (auto what = differenceOf(save(launch.config), launch.after, launch.nans); !what.empty())
+      return "another result: " + what;
   }
   return "";
 }
@@ -78,6 +80,7 @@ std::string tile::mutation::whatCatchesWithOtherData(const emu::Program &origina
   for (unsigned i = 0; i < rounds * kOtherData; ++i) {
     unsigned kind = i % kOtherData, round = i / kOtherData;
     Launch other{launch.config, withOtherData(launch.before, kind, seed + round)};
+    other.nans = NaNs::AllTheSame;
     if (runOriginal(original, other, schedules))
       continue;
     if (std::string what = whatCatches(mutant, other, schedules); !what.empty())

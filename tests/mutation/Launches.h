@@ -15,6 +15,7 @@ struct Launch {
   Image before, after = {};
   bool comparable = true;      ///< the same in every order
   emu::Counters counters = {}; ///< of the usual order
+  NaNs nans = NaNs::AsTheyAre; ///< how what it leaves is compared
 };
 
 Image save(const emu::LaunchConfig &config);

@@ -1,5 +1,8 @@
 //===- OtherData.cpp - a launch's memory with other numbers in it ----------===//
 #include "tests/mutation/OtherData.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -49,4 +52,40 @@ Image tile::mutation::withOtherData(const Image &image, unsigned kind, uint64_t 
       scatter<uint16_t>(bytes, (1u << 10) - 1, random); // of fp16 the fraction
   }
   return other;
+}
+
+/// Of a float with so many bits, and so many of them in its fraction.
+static bool isNaNOrInfinity(uint32_t bits, unsigned width, unsigned fraction) {
+  uint32_t exponent = (1u << (width - 1)) - (1u << fraction);
+  return (bits & exponent) == exponent;
+}
+
+static bool isNaN(uint32_t bits, unsigned width, unsigned fraction) {
+  return isNaNOrInfinity(bits, width, fraction) && (bits & ((1u << fraction) - 1)) != 0;
+}
+
+static bool areNaNs(uint32_t a, uint32_t b) {
+  // The upper half of an infinity of fp32 would be a NaN of fp16.
+  if (isNaNOrInfinity(a, 32, 23) && isNaNOrInfinity(b, 32, 23))
+    return isNaN(a, 32, 23) && isNaN(b, 32, 23);
+  return llvm::all_of(llvm::ArrayRef<unsigned>{0, 16}, [&](unsigned shift) {
+    uint16_t left = a >> shift, right = b >> shift;
+    return left == right || (isNaN(left, 16, 10) && isNaN(right, 16, 10)) ||
+           (isNaN(left, 16, 7) && isNaN(right, 16, 7));
+  });
+}
+
+std::string tile::mutation::differenceOf(const Image &is, const Image &was, NaNs nans) {
+  for (auto [range, pair] : llvm::enumerate(llvm::zip_equal(is, was))) {
+    const auto &[a, b] = pair;
+    for (size_t at = 0; at < a.size(); at += 4) {
+      uint32_t left = 0, right = 0;
+      size_t bytes = std::min<size_t>(4, a.size() - at);
+      std::memcpy(&left, &a[at], bytes);
+      std::memcpy(&right, &b[at], bytes);
+      if (left != right && !(nans == NaNs::AllTheSame && areNaNs(left, right)))
+        return llvm::formatv("{0:x} for {1:x} at byte {2} of range {3}", left, right, at, range);
+    }
+  }
+  return "";
 }

@@ -10,6 +10,7 @@
 #define TILE_TESTS_MUTATION_OTHERDATA_H
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace tile::mutation {
@@ -26,6 +27,15 @@ constexpr unsigned kOtherData = 6;
 /// and pointers stay indices and pointers of the range with the first two kinds. The same for the
 /// same seed.
 Image withOtherData(const Image &image, unsigned kind, uint64_t seed);
+
+/// Which NaN an operation gives of two is not defined on the host, and other numbers come to NaN
+/// often.
+enum class NaNs { AsTheyAre, AllTheSame };
+
+/// The first 4 bytes in which two images of the same sizes differ, in words; empty if none do.
+/// With NaNs::AllTheSame, 4 bytes that are a NaN of fp32 in both, or 2 that are one of fp16 or of
+/// bf16 in both, do not.
+std::string differenceOf(const Image &is, const Image &was, NaNs nans);
 
 } // namespace tile::mutation
 

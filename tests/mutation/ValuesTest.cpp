@@ -72,4 +72,29 @@ TEST(OtherData, TheSameNumbersElsewhere) {
   }
 }
 
+template <typename T> std::vector<uint8_t> bytesOf(const std::vector<T> &numbers) {
+  std::vector<uint8_t> bytes(numbers.size() * sizeof(T));
+  std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  return bytes;
+}
+
+TEST(OtherData, WhichNaNItIsMayNotMatter) {
+  auto differ = [](auto is, auto was, NaNs nans) {
+    return !differenceOf({{}, bytesOf(is)}, {{}, bytesOf(was)}, nans).empty();
+  };
+  using Words = std::vector<uint32_t>;
+  using Halves = std::vector<uint16_t>;
+  EXPECT_FALSE(differ(Words{1, 0x7fc00000}, Words{1, 0x7fc00000}, NaNs::AsTheyAre));
+  EXPECT_TRUE(differ(Words{1, 0x7fc00000}, Words{1, 0xffc00001}, NaNs::AsTheyAre));
+  EXPECT_FALSE(differ(Words{1, 0x7fc00000}, Words{1, 0xffc00001}, NaNs::AllTheSame));
+  EXPECT_TRUE(differ(Words{1, 0x7f800000}, Words{1, 0xff800000}, NaNs::AllTheSame)); // infinities
+  EXPECT_TRUE(differ(Words{1, 0x7f800000}, Words{1, 0x7fc00000}, NaNs::AllTheSame));
+  EXPECT_FALSE(differ(Halves{5, 0x7e00, 0xfe01}, Halves{5, 0xfe10, 0x7c01}, NaNs::AllTheSame));
+  EXPECT_FALSE(differ(Halves{5, 0x7fc0}, Halves{5, 0xff81}, NaNs::AllTheSame)); // of bf16
+  EXPECT_TRUE(differ(Halves{5, 0x7e00}, Halves{6, 0xfe00}, NaNs::AllTheSame));
+  EXPECT_TRUE(differ(Halves{5, 0x7c00}, Halves{5, 0xfc00}, NaNs::AllTheSame));
+  EXPECT_EQ(differenceOf({{1, 2, 3, 4, 5}}, {{1, 2, 3, 4, 6}}, NaNs::AsTheyAre),
+            "0x5 for 0x6 at byte 4 of range 0");
+}
+
 } // namespace
