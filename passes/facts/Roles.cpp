@@ -3,6 +3,7 @@
 #include "ir/CtaDialect.h"
 #include "ir/Kernel.h"
 #include "passes/facts/DeadValues.h"
+#include "passes/facts/MemoryOrder.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/ScalarWork.h"
 #include "target/Tuning.h"
@@ -30,14 +31,13 @@ int32_t tile::stagesOfUse(scf::ForOp loop, int32_t stages) {
 /// Whether the kernel may learn by `op` that others have written what it reads next: it acquires,
 /// and somebody looks at what it gives.
 static bool maySynchronize(Operation *op) {
-  auto acquires = [](auto atomic) {
-    return (atomic.getSem() == MemSemantic::acquire || atomic.getSem() == MemSemantic::acq_rel) &&
-           !atomic.getResult().use_empty();
+  auto acquiresAndTells = [](auto atomic) {
+    return acquires(atomic.getSem()) && !atomic.getResult().use_empty();
   };
   if (auto rmw = dyn_cast<AtomicRmwOp>(op))
-    return acquires(rmw);
+    return acquiresAndTells(rmw);
   auto cas = dyn_cast<AtomicCasOp>(op);
-  return cas && acquires(cas);
+  return cas && acquiresAndTells(cas);
 }
 
 /// Whether `op` may come behind `before` in the order of a program: in a later turn of a loop

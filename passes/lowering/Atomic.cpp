@@ -11,6 +11,7 @@
 // nothing can be acquired by it.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/facts/MemoryOrder.h"
 #include "passes/lowering/MemoryAccess.h"
 #include "passes/memory/Scratch.h"
 
@@ -26,13 +27,6 @@ static int32_t copyRegisters(const LinearLayout &layout) {
     if (dim == Dim::reg())
       return free;
   return 0;
-}
-
-static bool releases(MemSemantic sem) {
-  return sem == MemSemantic::release || sem == MemSemantic::acq_rel;
-}
-static bool acquires(MemSemantic sem) {
-  return sem == MemSemantic::acquire || sem == MemSemantic::acq_rel;
 }
 
 /// The updates of an op whose kind the target has an instruction for.

@@ -103,7 +103,8 @@ static std::optional<std::pair<unsigned, StringRef>> numberBehind(StringRef text
 static void mutateMeetings(CallBase &call, StringRef text, std::vector<Mutation> &out) {
   auto rewrite = [&](StringRef kind, const Twine &what, StringRef before, const Twine &after) {
     out.push_back({kind.str(), describe(call, what.str()), rewritten(call, before, after.str()),
-                   kind == "wait" ? trapWhereAwaited(call, /*lastOnly=*/true) : trapAt(call)});
+                   kind == "wait" ? trapWhereAwaited(call, /*lastOnly=*/true) : trapAt(call),
+                   kind == "wait" ? whyRedundant(call) : ""});
   };
   for (StringRef wait : {"wait_group ", "wait_group.read ", "wait_group.sync.aligned "})
     if (auto groups = numberBehind(text, wait))

@@ -1,6 +1,6 @@
 //===- Redundant.cpp - instructions that leave no fault when removed ------===//
 //
-// Some barriers and fences say what others around them say too. That is shown here
+// Some barriers, fences and waits say what others around them say too. That is shown here
 // for each by the paths that lead from it, or to it: removing the instruction takes
 // no two operations out of their order, in any launch.
 //
@@ -17,6 +17,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include <algorithm>
+#include <optional>
 
 using namespace llvm;
 using namespace tile::mutation;
@@ -266,6 +267,36 @@ static std::string whyNoFence(Instruction &fence) {
   return covered ? "another one follows before the asynchronous proxy is used" : "";
 }
 
+/// How many groups of products a wait leaves; none if it is no such wait.
+static std::optional<unsigned> groupsLeft(const Instruction &inst) {
+  StringRef text = textOf(inst);
+  unsigned left = 0;
+  if (!text.consume_front("wgmma.wait_group.sync.aligned ") || text.consumeInteger(10, left))
+    return std::nullopt;
+  return left;
+}
+
+/// Of products. A wait without results says so of memory, one with results of these.
+static std::string whyNoWait(Instruction &wait) {
+  unsigned left = *groupsLeft(wait);
+  auto until = [&](bool accesses) {
+    return [left, accesses](const Instruction &inst) {
+      if (auto other = groupsLeft(inst); other && *other <= left)
+        return Judgement::Enough;
+      Effect effect = effectOf(inst);
+      bool isQuiet = accesses ? effect != Effect::Product : effect == Effect::None;
+      return isQuiet ? Judgement::GoOn : Judgement::Fails;
+    };
+  };
+  if (allPaths(wait, /*forward=*/false, until(true)))
+    return "no products have started since the threads waited for these";
+  if (wait.getType()->isVoidTy() && allPaths(wait, /*forward=*/true, until(false)))
+    return "a wait for as many follows before memory is touched";
+  return "";
+}
+
 std::string tile::mutation::whyRedundant(Instruction &inst) {
+  if (groupsLeft(inst))
+    return whyNoWait(inst);
   return effectOf(inst) == Effect::Barrier ? whyNoBarrier(inst) : whyNoFence(inst);
 }

@@ -1,4 +1,4 @@
-//===- RedundantTest.cpp - which barriers and fences others stand in for --===//
+//===- RedundantTest.cpp - which barriers, fences and waits others stand in for --===//
 #include "tests/mutation/Mutations.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/AsmParser/Parser.h"
@@ -31,15 +31,16 @@ std::string kernelOf(llvm::StringRef body, unsigned threads) {
   return ir + "}\ndeclare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n";
 }
 
-/// Of each barrier and fence, in order: `-` if it is needed, or else `+`.
-std::string redundant(llvm::StringRef body, unsigned threads = 128) {
+/// Of each barrier and fence, or of each mutation of that kind, in order: `-` if it is needed, or
+/// else `+`.
+std::string redundant(llvm::StringRef body, unsigned threads = 128, llvm::StringRef kind = "") {
   llvm::LLVMContext context;
   llvm::SMDiagnostic diagnostic;
   auto module = llvm::parseAssemblyString(kernelOf(body, threads), diagnostic, context);
   EXPECT_TRUE(module) << diagnostic.getMessage().str();
   std::string result;
   for (const Mutation &m : module ? findMutations(*module) : std::vector<Mutation>())
-    if (m.kind == "barrier" || m.kind == "fence")
+    if (kind.empty() ? m.kind == "barrier" || m.kind == "fence" : m.kind == kind)
       result += m.redundant.empty() ? '-' : '+';
   return result;
 }
@@ -121,6 +122,25 @@ TEST(Redundant, FencesBeforeOthers) {
   EXPECT_EQ(redundant(twice + "z:\n" + init + "br label %w\nw:\nuse\nret void"), "+--");
   EXPECT_EQ(redundant(twice + "w:\n" + init + "br label %z\nz:\nuse\nret void"), "---");
   EXPECT_EQ(redundant("wgmma.fence.sync.aligned\nwgmma.fence.sync.aligned\nret void"), "--");
+}
+
+TEST(Redundant, WaitsForProducts) {
+  auto waits = [](const std::string &body) { return redundant(body + "ret void", 128, "wait"); };
+  const std::string product = "wgmma.mma_async.x\nwgmma.commit_group.sync.aligned\n";
+  const std::string one = "wgmma.wait_group.sync.aligned 1\n",
+                    none = "wgmma.wait_group.sync.aligned 0\n";
+  // Each is left out once, and once waits for one group fewer.
+  EXPECT_EQ(waits(product + none + "store\n"), "--");
+  EXPECT_EQ(waits(product + one + none + "store\n"), "++--");
+  EXPECT_EQ(waits(product + none + one + "store\n"), "--++");
+  EXPECT_EQ(waits(product + none + "store\n" + none + "store\n"), "--++");
+  EXPECT_EQ(waits(product + one + "store\n" + none + "store\n"), "----");
+  EXPECT_EQ(waits(product + none + product + none + "store\n"), "----");
+  EXPECT_EQ(waits(product + one + "mbarrier.arrive.shared::cta.b64 _, [$0]\n" + one + "store\n"),
+            "--++"); // a slot is given back
+  EXPECT_EQ(waits(product + "br i1 %c, label %x, label %y\nx:\n" + none + "br label %y\ny:\n" +
+                  none + "store\n"),
+            "++--");
 }
 
 } // namespace
