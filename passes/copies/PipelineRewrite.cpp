@@ -232,10 +232,12 @@ bool LoopRewriter::startCopies(OpBuilder &top, OpBuilder &late, IRMapping &map, 
             }));
   });
   cloneAhead(late, map, when, [&](Operation *op) { return !map.contains(op->getResult(0)); });
-  if (startsBehindProduct())
-    for (LoadOp load : llvm::reverse(scalarsAhead(p.loop))) // what others need comes behind them
+  if (startsBehindProduct()) {
+    SmallVector<LoadOp> scalars = scalarsAhead(p.loop);
+    for (LoadOp load : llvm::reverse(scalars)) // what others need comes behind them
       if (p.ahead.contains(load))
         indices.push_back(map.lookup(load.getResult()).getDefiningOp<LoadOp>());
+  }
   bool anyLate = false;
   for (Copy &c : p.copies) {
     anyLate |= isLate(c);
