@@ -102,7 +102,8 @@ static AxisInfo conjunction(const AxisInfo &a, const AxisInfo &b, Type type) {
   std::optional<int64_t> mask = a.constant ? a.constant : b.constant;
   if (mask && *mask >= 0 && llvm::isPowerOf2_64(uint64_t(*mask) + 1) &&
       !getElementType(type).isInteger(1)) {
-    AxisInfo result = remainder(other, uniform(type, divisibilityOf(*mask + 1)), true);
+    AxisInfo result =
+        remainder(other, uniform(type, divisibilityOf(int64_t(uint64_t(*mask) + 1))), true);
     result.nonNegative = true;
     return result;
   }
