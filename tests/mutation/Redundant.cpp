@@ -276,15 +276,16 @@ static std::optional<unsigned> groupsLeft(const Instruction &inst) {
   return left;
 }
 
-/// Of products. A wait without results says so of memory, one with results of these.
+/// A wait for products. One that gives results is what makes them known, whatever follows: only
+/// what came before it can stand in for it.
 static std::string whyNoWait(Instruction &wait) {
   unsigned left = *groupsLeft(wait);
-  auto until = [&](bool accesses) {
-    return [left, accesses](const Instruction &inst) {
+  auto until = [left](bool mayAccess) {
+    return [left, mayAccess](const Instruction &inst) {
       if (auto other = groupsLeft(inst); other && *other <= left)
         return Judgement::Enough;
       Effect effect = effectOf(inst);
-      bool isQuiet = accesses ? effect != Effect::Product : effect == Effect::None;
+      bool isQuiet = mayAccess ? effect != Effect::Product : effect == Effect::None;
       return isQuiet ? Judgement::GoOn : Judgement::Fails;
     };
   };
