@@ -9,14 +9,15 @@
 //
 //   sdiv i64 (sext %tile), (sext %n)   =>   sext (sdiv i32 %tile, %n)
 //
-// if %tile is not negative or %n is not: the least number of 32 bits divided by -1 is none. What
-// remains of a division is short if the divisor is.
+// if %tile is not the least number of 32 bits or %n is not -1: their quotient alone has 33 bits.
+// What remains of a division is short if the divisor is.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/LongDivisions.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
 
@@ -24,10 +25,30 @@ static constexpr unsigned kShort = 32;
 
 /// Whether 32 bits hold `v`, with its sign.
 static bool isShort(const Value *v, const DataLayout &layout) {
-  if (ComputeNumSignBits(v, layout) > kShort)
+  unsigned bits = v->getType()->getScalarSizeInBits();
+  if (bits <= kShort || ComputeNumSignBits(v, layout) > bits - kShort)
     return true;
   auto *op = dyn_cast<BinaryOperator>(v);
   return op && op->getOpcode() == Instruction::SRem && isShort(op->getOperand(1), layout);
+}
+
+/// Whether `v`, which 32 bits hold, is known not to be their least number. A quotient is no further
+/// from zero than what is divided, and a remainder is nearer to it than the divisor.
+static bool isNeverLeast(const Value *v, const DataLayout &layout) {
+  using namespace PatternMatch;
+  const Value *from;
+  if (match(v, m_SRem(m_Value(), m_Value(from))) && isShort(from, layout))
+    return true;
+  if (match(v, m_SExt(m_Value(from))) || match(v, m_SDiv(m_Value(from), m_Value())))
+    return isShort(from, layout) && isNeverLeast(from, layout);
+  return isKnownNonNegative(v, layout);
+}
+
+/// `v`, which 32 bits hold, in as many.
+static Value *shortened(IRBuilder<> &b, Value *v) {
+  auto *sext = dyn_cast<SExtInst>(v);
+  Type *type = b.getIntNTy(kShort);
+  return sext && sext->getSrcTy() == type ? sext->getOperand(0) : b.CreateTrunc(v, type);
 }
 
 static bool shorten(BinaryOperator &op, const DataLayout &layout) {
@@ -36,12 +57,10 @@ static bool shorten(BinaryOperator &op, const DataLayout &layout) {
     return false;
   Value *number = op.getOperand(0), *divisor = op.getOperand(1);
   if (!isShort(number, layout) || !isShort(divisor, layout) ||
-      (!isKnownNonNegative(number, layout) && !isKnownNonNegative(divisor, layout)))
+      (!isNeverLeast(number, layout) && !isKnownNonNegative(divisor, layout)))
     return false;
   IRBuilder<> b(&op);
-  Type *type = b.getIntNTy(kShort);
-  Value *result =
-      b.CreateBinOp(op.getOpcode(), b.CreateTrunc(number, type), b.CreateTrunc(divisor, type));
+  Value *result = b.CreateBinOp(op.getOpcode(), shortened(b, number), shortened(b, divisor));
   op.replaceAllUsesWith(b.CreateSExt(result, op.getType()));
   op.eraseFromParent();
   return true;

@@ -29,7 +29,9 @@ void tile::buildCtaPipeline(OpPassManager &pm) { pm.addPass(createFitSharedMemor
 
 /// Steps on whole blocks, before it is known who holds what of them.
 static void addBlockSteps(OpPassManager &pm) {
-  // First: each of the two loops is one for all that follows.
+  // First: positions are taken apart in one way for all that follows.
+  pm.addPass(createRemaindersPass());
+  // Early: each of the two loops is one for all that follows.
   pm.addPass(createNestLoopsPass());
   // Before the rest: whatever looks for loops and strides finds more of them.
   pm.addPass(createCountLoopsPass());

@@ -2,6 +2,7 @@
 #include "passes/copies/FewPrograms.h"
 #include "ir/Kernel.h"
 #include "passes/copies/ScalarsAhead.h"
+#include "passes/facts/EqualRuns.h"
 #include "passes/facts/Intervals.h"
 #include "passes/facts/Registers.h"
 #include "passes/memory/Scratch.h"
@@ -16,12 +17,27 @@ int64_t AheadLoop::bytes() const {
   return pipeline ? pipeline->slotBytes() * pipeline->stages : 0;
 }
 
+/// Loops up to about this long the assembler (13.0) unrolls: with a load and 32 multiplications a
+/// turn it does, with 48 no more.
+static constexpr int64_t kUnrolledInstructions = 40;
+
+/// Instructions of a thread in a turn, at least: one for each register of what is computed.
+static int64_t instructionsOfTurn(scf::ForOp loop) {
+  int64_t instructions = 0;
+  for (Operation &op : *loop.getBody())
+    if (op.hasTrait<OpTrait::Elementwise>() && op.getNumResults() == 1 &&
+        cta::hasLayout(op.getResult(0).getType()))
+      instructions += distinctRegistersOf(op.getResult(0));
+  return instructions;
+}
+
 /// Whether the assembler cannot start the loads of the next turn in this one by itself, as it
-/// does where it unrolls: threads wait for each other, or store, in between.
+/// does where it unrolls: threads wait for each other, or store, in between, or a turn is long.
 static bool holdsLoadsBack(scf::ForOp loop) {
-  return llvm::any_of(*loop.getBody(), [](Operation &op) {
-    return isa<StoreOp>(op) || lowering::scratchBytes(&op) > 0;
-  });
+  return llvm::any_of(
+             *loop.getBody(),
+             [](Operation &op) { return isa<StoreOp>(op) || lowering::scratchBytes(&op) > 0; }) ||
+         instructionsOfTurn(loop) > kUnrolledInstructions;
 }
 
 /// Whether each turn is straight code, and there are so many of them that the first ones, which

@@ -2,7 +2,8 @@
 //
 // tile-assign-layouts notes, as `cta.equal_runs` of an operation, the lengths of aligned runs of
 // equal elements along each dimension of its result. A thread that holds several elements of a run
-// computes or loads one of them.
+// computes or loads one of them. Of a remainder they are the runs of equal quotients, over which it
+// counts up: a thread divides for one element of a run.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_PASSES_FACTS_EQUALRUNS_H

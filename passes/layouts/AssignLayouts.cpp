@@ -216,10 +216,17 @@ void LayoutRewriter::rewriteControlFlow(Operation *op) {
     retype(result);
 }
 
+/// Whether a thread is known to hold equal elements of `v` once. What comes out of control flow is
+/// handed on register by register.
+static bool isHeldOnce(Value v) {
+  Operation *op = v.getDefiningOp();
+  return op && !isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op);
+}
+
 /// Notes where equal elements arise, such as in a mask against the end of a row,
 /// or are loaded, such as scales of blocks, so that a thread computes or loads one of those it
-/// holds.
-static void noteEqualRuns(func::FuncOp func, AxisInfoAnalysis &axes) {
+/// holds; and where remainders count up, so that it divides for the first of them.
+static void noteRuns(func::FuncOp func, AxisInfoAnalysis &axes) {
   func.walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op)) {
       SmallVector<int64_t, 4> runs = equalRunsOf(load, axes);
@@ -235,13 +242,22 @@ static void noteEqualRuns(func::FuncOp func, AxisInfoAnalysis &axes) {
       return;
     AxisInfo result = axes.get(op->getResult(0));
     SmallVector<int64_t, 4> runs;
+    if (isa<arith::RemSIOp, arith::RemUIOp>(op)) {
+      for (unsigned axis = 0; axis < result.axes.size(); ++axis)
+        runs.push_back(
+            std::min({result.contiguity(axis), result.divisibility(axis), block.getDimSize(axis)}));
+      if (llvm::any_of(runs, [](int64_t run) { return run > 1; }))
+        op->setAttr(cta::kEqualRunsAttr, DenseI64ArrayAttr::get(op->getContext(), runs));
+      return;
+    }
     bool isNew = false;
     for (unsigned axis = 0; axis < result.axes.size(); ++axis) {
       int64_t run = std::min(result.constancy(axis), block.getDimSize(axis));
       int64_t operands = block.getDimSize(axis);
       for (Value operand : op->getOperands())
         if (isa<RankedTensorType>(operand.getType()))
-          operands = std::min(operands, axes.get(operand).constancy(axis));
+          operands =
+              std::min(operands, isHeldOnce(operand) ? axes.get(operand).constancy(axis) : 1);
       isNew |= run > operands;
       runs.push_back(run);
     }
@@ -283,7 +299,7 @@ struct AssignLayoutsPass : tile::impl::AssignLayoutsPassBase<AssignLayoutsPass> 
         return signalPassFailure();
       AxisInfoAnalysis axes(func);
       Coalescing coalescing(func, axes, warps);
-      noteEqualRuns(func, axes);
+      noteRuns(func, axes);
       func.walk([](HintOp hint) {
         hint.getResult().replaceAllUsesWith(hint.getSrc());
         hint.erase();

@@ -154,8 +154,11 @@ void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysi
     if (mask) {
       access.most = mostTrue(mask, fast, axes);
       access.maskRun = unsigned(std::min<int64_t>(axes.get(mask).constancy(fast), kVectorBytes));
-      limit = std::min(limit, isa<AtomicRmwOp>(op) ? axes.get(mask).constancy(fast)
-                                                   : maskRun(mask, fast, MaskPart::Interval, axes));
+      // A group that is not all true is taken apart, one instruction more than single elements
+      // are; where these fill lines as it does, as few requests are no gain.
+      bool isWhole = isa<AtomicRmwOp>(op) || kLanes * access.bytes > kLineBytes;
+      limit = std::min(limit, isWhole ? axes.get(mask).constancy(fast)
+                                      : maskRun(mask, fast, MaskPart::Interval, axes));
     }
     access.limit = unsigned(std::max<int64_t>(limit, 1));
     int64_t accesses = type.getNumElements() / (kLanes * warps * access.limit);

@@ -33,6 +33,7 @@ LogicalResult Elementwise::lower(Operation *op) {
   // Registers that hold copies (a broadcast block) are computed once.
   llvm::DenseMap<Value, SmallVector<unsigned, 2>> byFirst;
   SmallVector<unsigned> equal = firstOfEqual(op);
+  SmallVector<InRun> places = placesInRuns(op);
   std::optional<Comparisons> comparisons;
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
     auto at = [&](unsigned o, unsigned r) {
@@ -46,6 +47,13 @@ LogicalResult Elementwise::lower(Operation *op) {
   for (unsigned r = 0; r < count; ++r) {
     if (count == equal.size() && equal[r] < r) {
       regs.push_back(regs[equal[r]]);
+      continue;
+    }
+    if (count == places.size() && places[r].first < r) {
+      Value first = regs[places[r].first];
+      Value steps =
+          in.constant(first.getType(), b.getIntegerAttr(first.getType(), places[r].steps));
+      regs.push_back(LLVM::AddOp::create(b, op->getLoc(), first, steps));
       continue;
     }
     SmallVector<Value> args;

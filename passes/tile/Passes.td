@@ -434,6 +434,23 @@ def PartnersPass : TilePass<"tile-partners", "::mlir::ModuleOp"> {
                 Count<"partnersJoined", "partners of partners that another one says, or none">];
 }
 
+def RemaindersPass : TilePass<"tile-remainders", "::mlir::ModuleOp"> {
+  let summary = "what is left over of a division is a remainder";
+  let description = [{
+    - **Needs**: inlined calls; equal values are one (CSE).
+    - **Guarantees**: the same values, for every divisor that a division has a result for.
+    - **Never**: divides where the author did not: the quotient is there, and the back end makes the
+      remainder of it.
+
+    ```
+      %q = arith.divsi %x, %n
+      %p = arith.muli %q, %n      =>     %r = arith.remsi %x, %n
+      %r = arith.subi %x, %p
+    ```
+  }];
+  let counts = [Count<"remainders", "differences that are remainders">];
+}
+
 def TruthsPass : TilePass<"tile-truths", "::mlir::ModuleOp"> {
   let summary = "combine truths as such, not as numbers";
   let description = [{

@@ -45,10 +45,44 @@ lowering::matchRegisters(const LinearLayout &dst, const LinearLayout &src,
   return map;
 }
 
+SmallVector<InRun> lowering::placesInRuns(Operation *op) {
+  SmallVector<InRun> places;
+  auto runs = op->getAttrOfType<DenseI64ArrayAttr>(cta::kEqualRunsAttr);
+  if (!runs || !isa<arith::RemSIOp, arith::RemUIOp>(op) ||
+      !cta::hasLayout(op->getResult(0).getType()))
+    return places;
+  const LinearLayout &layout = cta::getLayout(op->getResult(0).getType());
+  unsigned axes = unsigned(runs.size());
+  // Of a run's bits, those that registers tell apart. A bit that depends on the thread, too, is
+  // set in one thread where it is clear in the next: there the distance is no constant.
+  SmallVector<int32_t> own(axes, 0);
+  for (unsigned axis = 0; axis < axes; ++axis) {
+    for (int32_t bit = 0; bit < layout.inSizeLog2(Dim::reg()); ++bit)
+      own[axis] |= layout.basis(Dim::reg(), bit)[axis] & int32_t(runs[axis] - 1);
+    for (Dim dim : {Dim::lane(), Dim::warp()})
+      for (int32_t bit = 0; bit < layout.inSizeLog2(dim); ++bit)
+        if (layout.basis(dim, bit)[axis] & own[axis])
+          return places;
+  }
+  std::map<SmallVector<int32_t>, InRun> known; // a run's first register, and where that is in it
+  for (int32_t r = 0; r < layout.inSize(Dim::reg()); ++r) {
+    SmallVector<int32_t> run = registerCoordinates(layout, r);
+    int64_t place = 0;
+    for (auto [coordinate, bits] : llvm::zip_equal(run, own)) {
+      place += coordinate & bits;
+      coordinate &= ~bits;
+    }
+    InRun first = known.try_emplace(run, InRun{unsigned(r), place}).first->second;
+    places.push_back({first.first, place - first.steps});
+  }
+  return places;
+}
+
 SmallVector<unsigned> lowering::firstOfEqual(Operation *op) {
   SmallVector<unsigned> first;
   auto runs = op->getAttrOfType<DenseI64ArrayAttr>(cta::kEqualRunsAttr);
-  if (!runs || !cta::hasLayout(op->getResult(0).getType()))
+  if (!runs || isa<arith::RemSIOp, arith::RemUIOp>(op) ||
+      !cta::hasLayout(op->getResult(0).getType()))
     return first;
   // Coordinates are XORs of register and thread parts, and runs are aligned: two
   // registers are in one run if they are without their threads' part.

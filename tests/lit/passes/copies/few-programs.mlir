@@ -1,4 +1,4 @@
-// Loops without products whose turns store or wait for other threads load ahead where programs
+// Loops without products whose turns store, wait for other threads or are long load ahead where programs
 // are few; elsewhere the module says up to how many programs that would pay.
 // RUN: tile-opt %s --tile-assign-layouts --tile-pipeline-loads | FileCheck %s --check-prefix=MANY
 // RUN: sed 's/module attributes {/&tile.load_ahead, /' %s \
@@ -134,6 +134,63 @@ func.func @not(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %out: !tile.pt
     %o = tile.addptr %os, %at : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
     tile.store %o, %v : tensor<64x!tile.ptr<f32>>
   }
+  return
+}
+// Nothing is stored, and yet the assembler does not unroll: a turn is long.
+// CHECK-LABEL: func.func @long(
+// CHECK: cta.ring {consumers = 4 : i32, stages = 5 : i32}
+// AMPERE-LABEL: func.func @long(
+// AMPERE: cta.slots {count = 5 : i32}
+func.func @long(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %out: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c1024 = arith.constant 1024 : i32
+  %none = arith.constant dense<0.0> : tensor<1024xf32>
+  %r = tile.make_range 0 to 1024 : tensor<1024xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%b = %none) -> (tensor<1024xf32>) : i32 {
+    %start = arith.muli %i, %c1024 : i32
+    %starts = tile.splat %start : i32 -> tensor<1024xi32>
+    %at = arith.addi %starts, %r : tensor<1024xi32>
+    %p = tile.addptr %xs, %at : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+    %v = tile.load %p : tensor<1024x!tile.ptr<f32>>
+    %m0 = arith.mulf %v, %b : tensor<1024xf32>
+    %m1 = arith.mulf %m0, %b : tensor<1024xf32>
+    %m2 = arith.mulf %m1, %b : tensor<1024xf32>
+    %m3 = arith.mulf %m2, %b : tensor<1024xf32>
+    %m4 = arith.mulf %m3, %b : tensor<1024xf32>
+    %m5 = arith.mulf %m4, %b : tensor<1024xf32>
+    scf.yield %m5 : tensor<1024xf32>
+  }
+  %os = tile.splat %out : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+  %o = tile.addptr %os, %r : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+  tile.store %o, %sum : tensor<1024x!tile.ptr<f32>>
+  return
+}
+
+// A short one it does.
+// CHECK-LABEL: func.func @short(
+// CHECK-NOT: cta.ring
+// CHECK: return
+func.func @short(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %out: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c1024 = arith.constant 1024 : i32
+  %none = arith.constant dense<0.0> : tensor<1024xf32>
+  %r = tile.make_range 0 to 1024 : tensor<1024xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%b = %none) -> (tensor<1024xf32>) : i32 {
+    %start = arith.muli %i, %c1024 : i32
+    %starts = tile.splat %start : i32 -> tensor<1024xi32>
+    %at = arith.addi %starts, %r : tensor<1024xi32>
+    %p = tile.addptr %xs, %at : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+    %v = tile.load %p : tensor<1024x!tile.ptr<f32>>
+    %m = arith.addf %v, %b : tensor<1024xf32>
+    scf.yield %m : tensor<1024xf32>
+  }
+  %os = tile.splat %out : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+  %o = tile.addptr %os, %r : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+  tile.store %o, %sum : tensor<1024x!tile.ptr<f32>>
   return
 }
 }

@@ -69,6 +69,27 @@ func.func @even_bound(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %n: i32
 
 // -----
 
+// Eight bytes a lane fill two lines: groups that are taken apart are no gain.
+// CHECK-LABEL: func.func @long_elements
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @long_elements(%x: !tile.ptr<i64> {tile.divisibility = 16 : i32}, %n: i32) {
+  %range = tile.make_range 0 to 1024 : tensor<1024xi32>
+  %ns = tile.splat %n : i32 -> tensor<1024xi32>
+  %mask = arith.cmpi slt, %range, %ns : tensor<1024xi32>
+  %xs = tile.splat %x : !tile.ptr<i64> -> tensor<1024x!tile.ptr<i64>>
+  %ptrs = tile.addptr %xs, %range : tensor<1024x!tile.ptr<i64>>, tensor<1024xi32>
+  // CHECK-NOT: vector =
+  // CHECK: tile.load
+  %v = tile.load %ptrs, %mask : tensor<1024x!tile.ptr<i64>>
+  // CHECK-NOT: vector =
+  // CHECK: return
+  tile.store %ptrs, %v, %mask : tensor<1024x!tile.ptr<i64>>
+  return
+}
+}
+
+// -----
+
 // A mask with holes is no interval: element by element, so that the lanes of each access are
 // neighbours.
 // CHECK: #[[L:.*]] = #cta.layout<{register = {{\[\[}}128], [256], [512]], lane = {{\[\[}}1], [2], [4], [8], [16]], warp = {{\[\[}}32], [64]]} : [1024]>

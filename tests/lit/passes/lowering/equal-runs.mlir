@@ -41,4 +41,48 @@ func.func @unknown(%x: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %n: i32, %
   tile.store %p, %w : tensor<2048x!tile.ptr<f16>>
   return
 }
+// Of positions that share their quotient a thread divides one; what is left over counts up from it.
+// Each run is of 16, and a thread holds two of 4.
+// NOTE-LABEL: func.func @remainder
+// NOTE: arith.remsi {{.*}} {cta.equal_runs = array<i64: 16>}
+// CHECK-LABEL: llvm.func @remainder
+// CHECK-COUNT-2: llvm.srem
+// CHECK-NOT: llvm.srem
+// CHECK: llvm.return
+func.func @remainder(%x: !tile.ptr<i32> {tile.divisibility = 16 : i32}, %n: i32 {tile.divisibility = 16 : i32}) {
+  %at = tile.make_range 0 to 1024 : tensor<1024xi32>
+  %ns = tile.splat %n : i32 -> tensor<1024xi32>
+  %left = arith.remsi %at, %ns : tensor<1024xi32>
+  %xs = tile.splat %x : !tile.ptr<i32> -> tensor<1024x!tile.ptr<i32>>
+  %p = tile.addptr %xs, %at : tensor<1024x!tile.ptr<i32>>, tensor<1024xi32>
+  tile.store %p, %left : tensor<1024x!tile.ptr<i32>>
+  return
+}
+
+// How often a mask let something through is carried: elements that are alike are counted once.
+// NOTE-LABEL: func.func @counted
+// NOTE: arith.addi {{.*}} {cta.equal_runs = array<i64: 16>}
+// CHECK-LABEL: llvm.func @counted
+// CHECK: %[[ONE:.*]] = llvm.zext
+// CHECK: %[[COUNT:.*]] = llvm.add %{{[0-9]+}}, %[[ONE]] : i32
+// CHECK: llvm.br ^bb1(%{{[0-9]+}}, %[[COUNT]], %[[COUNT]], %[[COUNT]], %[[COUNT]], %
+func.func @counted(%x: !tile.ptr<i32> {tile.divisibility = 16 : i32}, %n: i32 {tile.divisibility = 16 : i32}, %turns: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %none = arith.constant dense<0> : tensor<1024xi32>
+  %at = tile.make_range 0 to 1024 : tensor<1024xi32>
+  %count = scf.for %i = %c0 to %turns step %c1 iter_args(%before = %none) -> (tensor<1024xi32>) : i32 {
+    %left = arith.subi %n, %i : i32
+    %end = arith.muli %left, %n : i32
+    %ends = tile.splat %end : i32 -> tensor<1024xi32>
+    %mask = arith.cmpi slt, %at, %ends : tensor<1024xi32>
+    %one = arith.extui %mask : tensor<1024xi1> to tensor<1024xi32>
+    %after = arith.addi %before, %one : tensor<1024xi32>
+    scf.yield %after : tensor<1024xi32>
+  }
+  %xs = tile.splat %x : !tile.ptr<i32> -> tensor<1024x!tile.ptr<i32>>
+  %p = tile.addptr %xs, %at : tensor<1024x!tile.ptr<i32>>, tensor<1024xi32>
+  tile.store %p, %count : tensor<1024x!tile.ptr<i32>>
+  return
+}
 }
