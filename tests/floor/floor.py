@@ -21,11 +21,13 @@ hold. In it:
     products                 with .instruction, .left, .right
     exchanges                what moves between threads; .path, .wavefronts, .what
     stages                   of each pipeline, what it has
+    written(instruction)     how often the PTX has it
     threads, warps, groups, producer_warps, shared_bytes
     registers, spill_bytes, programs   need `ptxas`; a fact with one of them is skipped without
 
 Prints each fact that does not hold, with what was found; exits 1 if there is one.
 """
+import functools
 import json
 import os
 import re
@@ -75,17 +77,30 @@ def forms(path):
             pending = []
 
 
-def explain(tilec, path, kernel, form):
-    command = [tilec, "explain", path, "--json", "--kernel", kernel, "--signature", form[0]]
+def arguments(path, kernel, form):
+    command = [path, "--kernel", kernel, "--signature", form[0]]
     options = form[1:]
     if not any(o.startswith("--target") for o in options):
         command += ["--target", "sm_90a"]
     for option in options:
         command += ["--constexpr", option] if re.match(r"\w+=", option) else [option]
+    return command
+
+
+def output(*command):
     result = subprocess.run(command, capture_output=True, text=True)
     if result.returncode:
         raise RuntimeError(result.stderr.strip())
-    return json.loads(result.stdout)[0]
+    return result.stdout
+
+
+def explain(tilec, path, kernel, form):
+    return json.loads(output(tilec, "explain", "--json", *arguments(path, kernel, form)))[0]
+
+
+def written(tilec, path, kernel, form, instruction):
+    ptx = output(tilec, "compile", *arguments(path, kernel, form), "-o", "-")
+    return len(re.findall(rf"^\s*(?:@!?%p\d+\s+)?{re.escape(instruction)}\s", ptx, re.MULTILINE))
 
 
 def main():
@@ -100,6 +115,7 @@ def main():
                 print(f"{path}: {kernel}: does not compile: {error}")
                 continue
             scope = variables(report)
+            scope["written"] = functools.partial(written, tilec, path, kernel, form)
             if not facts:
                 failures += 1
                 print(f"{path}: {kernel}: a form without a fact\n{json.dumps(report)}")
