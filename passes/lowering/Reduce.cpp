@@ -21,6 +21,8 @@
 // is combined in the order of (repeat, warp). Only the first of the lanes then has the result: of
 // several steps it tells the others, if they need it, which costs less than to take sides in each.
 //
+// In front of the memory lanes share the repeats out in the same way, neighbours first.
+//
 // Scratch: for each operand, `partial[result element][repeat][warp along the axis]`, or the result
 // element last, where the lanes of a warp would write to few banks otherwise; then, if all threads
 // share out the results, `result[result element]`.
@@ -91,6 +93,8 @@ LogicalResult ReduceLowering::acrossLanes() {
   unsigned mask = axisBits(layout, Dim::lane(), axis);
   // What warps leave for each other, the first lane writes.
   bool isForAll = !axisBits(layout, Dim::warp(), axis);
+  if (isOrdered && !isForAll && failed(shareRepeats(mask)))
+    return failure();
   if (isOrdered)
     return overLanesInOrder(mask, isForAll);
   if (!isForAll && failed(byHalves(mask)))
@@ -174,26 +178,68 @@ void ReduceLowering::keepOnly(ArrayRef<unsigned> kept) {
   groups = std::move(fewer), keys = std::move(fewerKeys), acc = std::move(fewerParts);
 }
 
+/// Whether the lane is the right one of two that differ in `bit`.
+static Value isRightOf(Core &core, unsigned bit) {
+  Location loc = core.in.getLoc();
+  Value set = LLVM::AndOp::create(core.b, loc, core.lane(), core.in.i32(int32_t(bit)));
+  return LLVM::ICmpOp::create(core.b, loc, LLVM::ICmpPredicate::ne, set, core.in.i32(0));
+}
+
+FailureOr<Registers> ReduceLowering::ofNeighbours(const Registers &own, const Registers &other,
+                                                  Value isRight) {
+  Location loc = core.in.getLoc();
+  Registers left, right;
+  for (auto [mine, its] : llvm::zip_equal(own, other)) {
+    left.push_back(LLVM::SelectOp::create(core.b, loc, isRight, its, mine));
+    right.push_back(LLVM::SelectOp::create(core.b, loc, isRight, mine, its));
+  }
+  return combine(left, right);
+}
+
+LogicalResult ReduceLowering::shareRepeats(unsigned &mask) {
+  Location loc = core.in.getLoc();
+  for (unsigned bit = 1; held > 1 && bit <= mask; bit <<= 1) {
+    if (!(mask & bit))
+      continue;
+    Value isRight = isRightOf(core, bit);
+    unsigned half = held / 2;
+    SmallVector<Registers> halves;
+    for (size_t g = 0; g < acc.size(); g += held)
+      for (unsigned r = 0; r < half; ++r) {
+        Registers own, other;
+        for (auto [x, y] : llvm::zip_equal(acc[g + r], acc[g + r + half])) {
+          own.push_back(LLVM::SelectOp::create(core.b, loc, isRight, y, x));
+          other.push_back(
+              core.in.shuffleXor(LLVM::SelectOp::create(core.b, loc, isRight, x, y), bit));
+        }
+        FailureOr<Registers> c = ofNeighbours(own, other, isRight);
+        if (failed(c))
+          return failure();
+        halves.push_back(std::move(*c));
+      }
+    Value first =
+        LLVM::SelectOp::create(core.b, loc, isRight, core.in.i32(int32_t(half)), core.in.i32(0));
+    firstHeld = firstHeld ? LLVM::AddOp::create(core.b, loc, firstHeld, first).getResult() : first;
+    acc = std::move(halves);
+    held = half;
+    sharedLanes |= bit;
+    mask &= ~bit;
+  }
+  return success();
+}
+
 LogicalResult ReduceLowering::overLanesInOrder(unsigned mask, bool isForAll) {
   bool takesSides = isForAll && llvm::popcount(mask) == 1;
   for (unsigned bit = 1; bit <= mask; bit <<= 1) {
     if (!(mask & bit))
       continue;
     copies |= int32_t(bit);
-    Location loc = core.in.getLoc();
-    Value isLeft = LLVM::AndOp::create(core.b, loc, core.lane(), core.in.i32(int32_t(bit)));
-    isLeft = LLVM::ICmpOp::create(core.b, loc, LLVM::ICmpPredicate::eq, isLeft, core.in.i32(0));
+    Value isRight = isRightOf(core, bit);
     for (Registers &a : acc) {
-      Registers left = a, right;
-      for (Value &own : left) {
-        Value other = core.in.shuffleXor(own, bit), before = own;
-        if (takesSides) {
-          own = LLVM::SelectOp::create(core.b, loc, isLeft, before, other);
-          other = LLVM::SelectOp::create(core.b, loc, isLeft, other, before);
-        }
-        right.push_back(other);
-      }
-      FailureOr<Registers> c = combine(left, right);
+      Registers other;
+      for (Value own : a)
+        other.push_back(core.in.shuffleXor(own, bit));
+      FailureOr<Registers> c = takesSides ? ofNeighbours(a, other, isRight) : combine(a, other);
       if (failed(c))
         return failure();
       a = std::move(*c);
@@ -264,8 +310,7 @@ LogicalResult ReduceLowering::overLanes(unsigned mask, bool isForAll) {
 LogicalResult ReduceLowering::acrossRepeats() {
   SmallVector<Registers> whole;
   for (unsigned g = 0; g < groups.size(); ++g) {
-    FailureOr<Registers> sum =
-        tree(SmallVector<Registers>(ArrayRef(acc).slice(g * repeats, repeats)));
+    FailureOr<Registers> sum = tree(SmallVector<Registers>(ArrayRef(acc).slice(g * held, held)));
     if (failed(sum))
       return failure();
     whole.push_back(std::move(*sum));

@@ -23,7 +23,12 @@ struct ReduceLowering : ReduceWork {
   /// For each result element this thread holds: its registers along the axis.
   llvm::SmallVector<llvm::SmallVector<unsigned>> groups;
   llvm::SmallVector<llvm::SmallVector<int32_t>> keys; ///< coordinates without the axis
-  llvm::SmallVector<Registers> acc;                   ///< [group * repeats + repeat][operand]
+  llvm::SmallVector<Registers> acc;                   ///< [group * held + repeat][operand]
+  unsigned held;                                      ///< repeats of each result in this thread
+  /// Lanes that hold different repeats, each half of what it had, and the first that this one
+  /// holds; null if there are none.
+  unsigned sharedLanes = 0;
+  mlir::Value firstHeld;
   /// Lanes that hold different results, each half of what it had parts of, and how far these are
   /// from the first ones, as a row-major index of results; null if there are none.
   unsigned halvedLanes = 0;
@@ -35,7 +40,7 @@ struct ReduceLowering : ReduceWork {
   int32_t copies;
 
   ReduceLowering(Core &core, ReduceOp op)
-      : ReduceWork(op), core(core), isHeard(speaks(op.getCombine())),
+      : ReduceWork(op), core(core), held(repeats), isHeard(speaks(op.getCombine())),
         copies(core.copyBits(layout)) {}
 
   mlir::FailureOr<Registers> combine(mlir::ValueRange lhs, mlir::ValueRange rhs);
@@ -60,6 +65,13 @@ struct ReduceLowering : ReduceWork {
   /// Over the bits of `mask` from the lowest up, so that what two lanes hold are neighbours. The
   /// lanes that have none of the bits get the result, and all others only if it is for all.
   mlir::LogicalResult overLanesInOrder(unsigned mask, bool isForAll = true);
+  /// As long as a lane holds several repeats: the left one of two goes on with the first half of
+  /// them, the right one with the second. Takes the bits that it has used from `mask`.
+  mlir::LogicalResult shareRepeats(unsigned &mask);
+  /// What the lane with `bit` clear has of two neighbours, and what the other has, combined in
+  /// both; `own` is this lane's.
+  mlir::FailureOr<Registers> ofNeighbours(const Registers &own, const Registers &other,
+                                          mlir::Value isRight);
   /// One instruction in place of all butterflies, where the target has it.
   bool overWarpAtOnce(unsigned mask);
   /// Butterflies over the bits of `mask`; those that are in order, for the same lanes.

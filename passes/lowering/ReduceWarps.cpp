@@ -80,7 +80,14 @@ static unsigned bytesOf(ReduceOp op, unsigned operand) {
 
 void ReduceLowering::leave(const Partials &partials, unsigned warpMask) {
   Value warpIndex = core.gatherBits(core.warp(), warpMask);
-  Value writer = core.writerPredicate(layout, axisBits(layout, Dim::lane(), axis) & ~halvedLanes);
+  unsigned warps = partials.warps / repeats;
+  if (firstHeld) {
+    Location loc = core.in.getLoc();
+    Value before = LLVM::MulOp::create(core.b, loc, firstHeld, core.in.i32(int32_t(warps)));
+    warpIndex = LLVM::AddOp::create(core.b, loc, warpIndex, before);
+  }
+  Value writer = core.writerPredicate(layout, axisBits(layout, Dim::lane(), axis) & ~halvedLanes &
+                                                  ~sharedLanes);
   SmallVector<Value> slots;
   for (auto &group : groups) {
     Value slot = core.elementIndex(layout, group.front(), op.getInputType().getShape(), axis);
@@ -90,7 +97,7 @@ void ReduceLowering::leave(const Partials &partials, unsigned warpMask) {
   }
   for (unsigned i = 0; i < acc.size(); ++i)
     for (unsigned k = 0; k < partials.bases.size(); ++k) {
-      unsigned g = i / repeats, before = i % repeats * (partials.warps / repeats);
+      unsigned g = i / held, before = i % held * warps;
       unsigned run = resultsAtOnce(partials, bytesOf(op, k));
       if (indexOf(keys[g]) % run)
         continue; // with another one
@@ -98,7 +105,7 @@ void ReduceLowering::leave(const Partials &partials, unsigned warpMask) {
       for (unsigned n = 0; n < run; ++n) {
         auto same = llvm::find_if(
             keys, [&](const auto &key) { return indexOf(key) == indexOf(keys[g]) + n; });
-        values.push_back(core.toMemory(acc[(same - keys.begin()) * repeats + i % repeats][k]));
+        values.push_back(core.toMemory(acc[(same - keys.begin()) * held + i % held][k]));
       }
       Value part = warpIndex;
       if (before)

@@ -4,6 +4,7 @@
 #row = #cta.layout<{register = [[0, 1]], lane = [[0, 2], [0, 4], [0, 8], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]} : [16, 16]>
 #col = #cta.layout<{register = [], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [0, 0]], warp = [[0, 0], [0, 0]]} : [16, 1]>
 #flat = #cta.layout<{register = [[1], [2]], lane = [[4], [8], [16], [32], [64]], warp = [[128], [256]]} : [512]>
+#repeats = #cta.layout<{register = [[1], [256]], lane = [[2], [4], [8], [16], [32]], warp = [[64], [128]]} : [512]>
 #pair = #cta.layout<{register = [], lane = [[1], [0], [0], [0], [0]], warp = [[0], [0]]} : [2]>
 #quad = #cta.layout<{register = [], lane = [[1], [2], [0], [0], [0]], warp = [[0], [0]]} : [4]>
 
@@ -71,6 +72,31 @@ func.func @one_lane_bit(%p: !tile.ptr<f32>) {
   %ps = tile.splat %p : !tile.ptr<f32> -> tensor<2x!tile.ptr<f32>, #pair>
   %x = tile.load %ps : tensor<2x!tile.ptr<f32>, #pair>
   %s = tile.reduce %x {axis = 0 : i32} : tensor<2xf32, #pair> -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.subf %a, %b : f32
+    tile.yield %c : f32
+  }
+  tile.store %p, %s : !tile.ptr<f32>
+  return
+}
+
+// Two repeats: of two lanes the left one goes on with the first, the right one with the second, so
+// that one butterfly does for both.
+// CHECK-LABEL: llvm.func @repeats
+// CHECK: %[[MINE:.*]] = llvm.select %[[RIGHT:.*]], %[[Y:.*]], %[[X:.*]] : i1, f32
+// CHECK: llvm.select %[[RIGHT]], %[[X]], %[[Y]] : i1, f32
+// CHECK: %[[ITS:.*]] = nvvm.shfl.sync bfly
+// CHECK: llvm.select %[[RIGHT]], %{{.*}}, %[[MINE]] : i1, f32
+// CHECK-COUNT-4: nvvm.shfl.sync bfly
+// CHECK-NOT: nvvm.shfl.sync
+// CHECK: nvvm.barrier0
+// CHECK: llvm.return
+func.func @repeats(%p: !tile.ptr<f32>) {
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<512x!tile.ptr<f32>, #repeats>
+  %i = tile.make_range 0 to 512 : tensor<512xi32, #repeats>
+  %at = tile.addptr %ps, %i : tensor<512x!tile.ptr<f32>, #repeats>, tensor<512xi32, #repeats>
+  %x = tile.load %at : tensor<512x!tile.ptr<f32>, #repeats>
+  %s = tile.reduce %x {axis = 0 : i32} : tensor<512xf32, #repeats> -> f32 {
   ^bb0(%a: f32, %b: f32):
     %c = arith.subf %a, %b : f32
     tile.yield %c : f32
