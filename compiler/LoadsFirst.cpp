@@ -6,14 +6,14 @@
 // loads move down across it. What they do not leave is their basic block.
 //
 // Contract. Needs: a kernel as the back end gets it, with its launch bound. Guarantees: in a kernel
-// of one block without a bound, that first loads several values from global memory for which none
-// waits, the block ends behind the last of these loads, and what is computed of them comes in the
-// next one, if a multiprocessor with the registers for all of it still holds several programs,
-// which then have as much on its way as it reads while one load takes, and the assembler could save
-// some. The blocks are kept apart by a branch that no launch takes: a grid has programs. Never:
-// where more than half of a multiprocessor's threads fit if loads go behind uses; moves a load or
-// anything that has side effects; in a kernel with matrix instructions, calls, or a limit of
-// registers.
+// without loops and without a bound, the first block that begins with several loads from global
+// memory for which none waits ends behind the last of these loads, and what is computed of them
+// comes in the next one, if a multiprocessor with the registers for all of it still holds several
+// programs, which then have as much on its way as it reads while one load takes, and the assembler
+// could save some. The blocks are kept apart by a branch that no launch takes: a grid has programs.
+// Never: costs a program where more than half of a multiprocessor's threads fit if loads go behind
+// uses; moves a load or anything that has side effects; in a kernel with matrix instructions,
+// calls, or a limit of registers.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/LoadsFirst.h"
@@ -21,6 +21,7 @@
 #include "passes/facts/Registers.h"
 #include "target/Tuning.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -68,8 +69,8 @@ static FirstLoads firstLoadsOf(BasicBlock &block) {
 }
 
 /// Whether programs with the registers for all of `first` at once keep the memory busy, and the
-/// assembler could do with fewer. Where more than half of a multiprocessor's threads fit either
-/// way, others have enough to do while some wait, and would be fewer for nothing.
+/// assembler could do with fewer. Where more than half of a multiprocessor's threads fit if it
+/// does, others have enough to do while some wait, and would be fewer for nothing.
 static bool paysTogether(const Function &kernel, const FirstLoads &first, int threads,
                          const Target &target, int sharedBytes) {
   if (first.loads < 2 || first.registers <= kRegisterStep)
@@ -77,8 +78,6 @@ static bool paysTogether(const Function &kernel, const FirstLoads &first, int th
   int needed = estimateRegisters(kernel, Loads::AsWritten);
   int fewest =
       std::min(estimateRegisters(kernel, Loads::Late), estimateRegisters(kernel, Loads::Consumed));
-  if (fewest + kRegisterStep > needed)
-    return false;
   const Tuning &tuning = tuningOf(target);
   auto programsWith = [&](int registers) {
     return occupancyOf(target.multiprocessor, threads, registers + tuning.registersOfLoads,
@@ -86,10 +85,12 @@ static bool paysTogether(const Function &kernel, const FirstLoads &first, int th
         .programs;
   };
   int programs = programsWith(needed), most = programsWith(fewest);
+  bool costsNothing = programs == most && needed > fewest;
+  bool othersWait = 2 * most * threads <= target.multiprocessor.threads;
   constexpr int64_t kRegisterBytes = 4;
-  return programs >= tuning.boundFewestPrograms &&
-         programs >= tuning.togetherLeastPrograms * most &&
-         2 * most * threads <= target.multiprocessor.threads &&
+  return (costsNothing || (othersWait && fewest + kRegisterStep <= needed &&
+                           programs >= tuning.togetherLeastPrograms * most)) &&
+         programs >= tuning.boundFewestPrograms &&
          kRegisterBytes * first.registers * threads * programs >= tuning.aheadBytes;
 }
 
@@ -122,18 +123,22 @@ static void endBlockBehind(Instruction &last) {
 
 void tile::startLoadsTogether(Function &kernel, const Target &target, int sharedBytes) {
   int threads = 0;
-  if (kernel.size() != 1 || kernel.hasFnAttribute("nvvm.minctasm") ||
+  SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 1> turns;
+  FindFunctionBackedges(kernel, turns);
+  if (!turns.empty() || kernel.hasFnAttribute("nvvm.minctasm") ||
       kernel.hasFnAttribute("nvvm.maxnreg") ||
       kernel.getFnAttribute("nvvm.reqntid").getValueAsString().getAsInteger(10, threads) ||
       any_of(instructions(kernel), hasOwnRules))
     return;
-  FirstLoads first = firstLoadsOf(kernel.getEntryBlock());
-  if (!paysTogether(kernel, first, threads, target, sharedBytes))
-    return;
-  Instruction *behind = first.last;
-  for (Instruction *i : first.waiting) {
-    i->moveAfter(behind);
-    behind = i;
+  for (BasicBlock &block : kernel) {
+    FirstLoads first = firstLoadsOf(block);
+    if (!paysTogether(kernel, first, threads, target, sharedBytes))
+      continue;
+    Instruction *behind = first.last;
+    for (Instruction *i : first.waiting) {
+      i->moveAfter(behind);
+      behind = i;
+    }
+    return endBlockBehind(*first.last);
   }
-  endBlockBehind(*first.last);
 }
