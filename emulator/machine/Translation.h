@@ -14,7 +14,7 @@ struct Translation {
   /// Atomic operations on global memory leave something that depends on their order, apart from
   /// sums of floats...
   bool dependsOnOrder = false;
-  bool sums = false; ///< ... of which there are some
+  bool sums = false;             ///< ... of which there are some
   std::set<std::string> inexact; ///< see Program::inexact
   bool narrows = false;          ///< rounds to floats of 8 bits somewhere
   uint32_t staticSharedBytes = 0;
