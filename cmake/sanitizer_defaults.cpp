@@ -6,9 +6,11 @@
 // headers' code leave behind vectors' ends and in arenas, nor clear them.
 #define TILE_DEFAULTS extern "C" __attribute__((visibility("default"), used)) const char *
 
-// Emulated threads run on stacks of their own, which a second stack for locals does not know.
+// Emulated threads run on stacks of their own, which a second stack for locals does not know. Who
+// asks for more memory than there is, and for a null pointer if so, gets that.
 TILE_DEFAULTS __asan_default_options() {
-  return "detect_container_overflow=0:allow_user_poisoning=0:detect_stack_use_after_return=0";
+  return "detect_container_overflow=0:allow_user_poisoning=0:detect_stack_use_after_return=0:"
+         "allocator_may_return_null=1";
 }
 
 TILE_DEFAULTS __ubsan_default_options() { return "halt_on_error=1:print_stacktrace=1"; }

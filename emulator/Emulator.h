@@ -107,6 +107,10 @@ struct Report {
   std::vector<Finding> findings;
   uint64_t omitted = 0;
   Counters counters;
+  uint64_t work = 0; ///< as RunOptions::workLimit counts it
+  /// With RunOptions::sortSums: the kernel has loads or stores where it had added up floats, by
+  /// which their order may show all the same.
+  bool sumsAreSeen = false;
   bool ok() const { return findings.empty(); }
   bool has(FindingKind kind) const;
   /// As text, one finding a paragraph.
@@ -149,6 +153,9 @@ struct RunOptions {
   /// What all threads may do together, counted as operations: a thread, and a turn of a loop, as
   /// about so many as it takes the time of. 0: any number.
   uint64_t workLimit = 0;
+  /// Sums of floats that atomic operations leave in global memory are rounded as if their terms
+  /// came in one order, whatever the order of threads: for runs that are compared.
+  bool sortSums = false;
   llvm::raw_ostream *printTo = nullptr; ///< device output; null: standard output
 };
 
@@ -177,6 +184,8 @@ public:
   /// Whether atomic operations on global memory leave something that depends on
   /// their order: sums of floats, and all whose results are used.
   bool dependsOnOrder() const;
+  /// The same without the sums of floats, which RunOptions::sortSums makes the same in every order.
+  bool dependsOnMoreThanSums() const;
   /// What makes the kernel's floats differ from the hardware's in their last bits:
   /// the instructions of which PTX leaves that open. Empty: every bit is defined.
   const std::set<std::string> &inexact() const;

@@ -299,7 +299,8 @@ Program::~Program() = default;
 
 StringRef Program::name() const { return impl->translation.kernel; }
 ArrayRef<Site> Program::sites() const { return impl->translation.sites; }
-bool Program::dependsOnOrder() const { return impl->translation.dependsOnOrder; }
+bool Program::dependsOnOrder() const { return dependsOnMoreThanSums() || impl->translation.sums; }
+bool Program::dependsOnMoreThanSums() const { return impl->translation.dependsOnOrder; }
 const std::set<std::string> &Program::inexact() const { return impl->translation.inexact; }
 
 /// A thread that holds very many elements keeps most of them on its stack.
@@ -340,5 +341,7 @@ Report Program::run(const LaunchConfig &config, const RunOptions &options) const
     runLaunch(launch);
   Report report = launch.findings.take(impl->translation.sites, options.maxFindings);
   report.counters = std::move(launch.counters);
+  report.work = launch.work;
+  report.sumsAreSeen = launch.sums && launch.sums->isSeen();
   return report;
 }

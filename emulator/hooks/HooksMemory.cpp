@@ -88,6 +88,8 @@ bool tile::emu::globalInBounds(Thread &t, uint64_t address, uint64_t bytes, uint
       checkStoresInFlight(t, address, bytes, access, site);
     if (w.launch->order)
       w.launch->order->touch(t, address, bytes, access, site);
+    if (w.launch->sums && (access & kKindMask) != kAtomic)
+      w.launch->sums->touch(address, bytes);
     return true;
   }
   if (isOwnObject(t, address, bytes, (access & kKindMask) != kRead))
@@ -307,14 +309,21 @@ uint64_t tileEmuAtomic(Thread *t, uint64_t address, uint64_t operand, uint64_t c
   void *at = space == 1   ? globalAddress(*t, address, bytes, access, site)
              : space == 3 ? sharedAddress(*t, uint32_t(address), bytes, access, site)
                           : tileEmuGeneric(t, address, bytes, access, site);
+  SortedSums *sums = t->cluster->launch->sums.get();
+  uint64_t place = reinterpret_cast<uint64_t>(at);
+  if (!isFloatSum(AtomicKind(kind)) || !findRange(*t->cluster->launch, place, bytes))
+    sums = nullptr;
   auto run = [&](auto zero) -> uint64_t {
     using Word = decltype(zero);
     auto *word = static_cast<Word *>(at);
+    auto held = sums ? sums->lock() : std::unique_lock<std::mutex>();
     Word old = __atomic_load_n(word, __ATOMIC_SEQ_CST), next;
     do
       next = Word(applyAtomic(AtomicKind(kind), old, operand, compare, bytes));
     while (
         !__atomic_compare_exchange_n(word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+    if (sums)
+      sums->add(place, AtomicKind(kind), bytes, old, Word(operand), next);
     if (next != old)
       t->cluster->launch->idleTurns.store(0, std::memory_order_relaxed);
     return old;

@@ -208,6 +208,8 @@ void tile::emu::runLaunch(Launch &launch) {
   if (launch.options.check && launch.numClusters > 1 &&
       launch.numClusters <= GlobalOrder::kMaxClusters)
     launch.order = std::make_unique<GlobalOrder>(launch.config.memory);
+  if (launch.options.sortSums && launch.translation->sums)
+    launch.sums = std::make_unique<SortedSums>();
   // All threads are known to start: what they alone come to is known before the first does.
   if (uint64_t limit = launch.options.workLimit;
       limit && llvm::SaturatingMultiply(launch.numClusters * cl[0] * cl[1] * cl[2],
@@ -232,6 +234,8 @@ void tile::emu::runLaunch(Launch &launch) {
     workerMain(workers.front());
   for (std::thread &t : threads)
     t.join();
+  if (launch.sums)
+    launch.sums->finish();
   for (Worker &worker : workers) {
     finishLog(worker);
     launch.counters.add(worker.counters);

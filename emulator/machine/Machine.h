@@ -18,6 +18,7 @@
 #include "emulator/machine/GlobalShadow.h"
 #include "emulator/machine/LoadsInFlight.h"
 #include "emulator/machine/Shadow.h"
+#include "emulator/machine/SortedSums.h"
 #include "emulator/machine/Translation.h"
 #include <atomic>
 #include <cstdlib>
@@ -259,6 +260,7 @@ struct Launch {
   std::atomic<bool> stop{false};
   std::mutex printMutex;
   std::unique_ptr<GlobalOrder> order; ///< null where it is not checked
+  std::unique_ptr<SortedSums> sums;   ///< null where sums stay as they come
   Counters counters;
 };
 

@@ -231,6 +231,11 @@ static uint64_t addFloats(Format f, uint64_t a, uint64_t b) {
   return encode(f, decode(f, a) + decode(f, b));
 }
 
+bool tile::emu::isFloatSum(AtomicKind kind) {
+  return kind == AtomicKind::FAdd || kind == AtomicKind::FAddBF16 ||
+         kind == AtomicKind::FAddF16x2 || kind == AtomicKind::FAddBF16x2;
+}
+
 uint64_t tile::emu::applyAtomic(AtomicKind kind, uint64_t old, uint64_t operand, uint64_t compare,
                                 unsigned bytes) {
   unsigned shift = 64 - 8 * bytes;

@@ -64,6 +64,7 @@ enum class AtomicKind : uint32_t {
   FAddF16x2,
   FAddBF16x2
 };
+bool isFloatSum(AtomicKind kind);
 uint64_t applyAtomic(AtomicKind kind, uint64_t old, uint64_t operand, uint64_t compare,
                      unsigned bytes);
 

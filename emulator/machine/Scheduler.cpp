@@ -254,8 +254,8 @@ void tile::emu::spin(Thread &thread) {
 
 void tile::emu::spend(Launch &launch, uint64_t work) {
   uint64_t limit = launch.options.workLimit;
-  if (!limit || launch.work.fetch_add(work, std::memory_order_relaxed) + work <= limit ||
-      launch.stop.exchange(true))
+  uint64_t done = launch.work.fetch_add(work, std::memory_order_relaxed) + work;
+  if (!limit || done <= limit || launch.stop.exchange(true))
     return;
   const auto &grid = launch.config.grid;
   launch.findings.add(

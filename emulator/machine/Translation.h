@@ -11,8 +11,10 @@ namespace tile::emu {
 struct Translation {
   std::string kernel;
   std::vector<Site> sites{Site()}; ///< 0 stands for nothing in particular
-  /// Atomic operations on global memory leave something that depends on their order.
+  /// Atomic operations on global memory leave something that depends on their order, apart from
+  /// sums of floats...
   bool dependsOnOrder = false;
+  bool sums = false;             ///< ... of which there are some
   std::set<std::string> inexact; ///< see Program::inexact
   bool narrows = false;          ///< rounds to floats of 8 bits somewhere
   uint32_t staticSharedBytes = 0;

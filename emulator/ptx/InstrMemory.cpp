@@ -167,7 +167,7 @@ static void atomic(AsmBuilder &a, S s) {
       (halves > 1 && !red))
     return a.unsupported(s);
   if (*space != 3)
-    a.atomics.push_back(t.isFloat() ? AtomicKind::FAdd : *kind);
+    a.atomics.push_back(*kind);
   unsigned n = vectorLength(s), bits = t.bits * t.lanes;
   IRBuilder<> &b = a.b;
   Value *base = a.address(s.operands[first], 64);

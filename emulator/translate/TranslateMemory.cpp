@@ -113,9 +113,14 @@ static std::optional<AtomicKind> kindOf(AtomicRMWInst::BinOp op, Type *type) {
 }
 
 /// Integer operations whose results nobody looks at leave the same in any order, if
-/// they are all of one kind.
+/// they are all of one kind; sums of floats the same but for rounding.
 void Translator::noteAtomic(AtomicKind kind, bool resultUsed) {
+  out.sums |= isFloatSum(kind);
   switch (kind) {
+  case AtomicKind::FAdd:
+  case AtomicKind::FAddBF16:
+  case AtomicKind::FAddF16x2:
+  case AtomicKind::FAddBF16x2:
   case AtomicKind::Add:
   case AtomicKind::And:
   case AtomicKind::Or:

@@ -26,15 +26,20 @@ uint64_t tile::mutation::programsOf(const emu::LaunchConfig &config) {
 }
 
 /// The usual order and the random ones. Each on one core: processes run side by side.
-emu::RunOptions tile::mutation::orderOf(unsigned i) {
+emu::RunOptions tile::mutation::orderOf(unsigned i, const Launch &launch) {
   emu::RunOptions run;
   run.stepLimit = 1 << 16;
   run.turnLimit = 1 << 20;
   run.threads = 1;
+  run.sortSums = true;
+  run.workLimit = launch.workLimit;
   if (i)
     run.seed = i;
   return run;
 }
+
+/// More than eight times what the kernel does, and about a second: loops that wait take some turns.
+static constexpr uint64_t kWorkBeside = 1 << 24;
 
 /// With atomic operations the result may depend on the order. Gives back what is wrong, if
 /// anything.
@@ -42,10 +47,12 @@ std::optional<std::string> tile::mutation::runOriginal(const emu::Program &progr
                                                        unsigned schedules) {
   for (unsigned i = 0; i <= (program.dependsOnOrder() ? schedules : 0u); ++i) {
     restore(launch.config, launch.before);
-    emu::RunOptions run = orderOf(i);
+    emu::RunOptions run = orderOf(i, launch);
     run.counters = i == 0;
     emu::Report report = program.run(launch.config, run);
     launch.counters.add(report.counters);
+    if (launch.workLimit == 0)
+      launch.workLimit = 8 * report.work + kWorkBeside;
     if (!report.ok())
       return report.str();
     Image after = save(launch.config);
@@ -61,7 +68,7 @@ std::string tile::mutation::whatCatches(const emu::Program &program, const Launc
                                         unsigned schedules) {
   for (unsigned i = 0; i <= schedules; ++i) {
     restore(launch.config, launch.before);
-    emu::Report report = program.run(launch.config, orderOf(i));
+    emu::Report report = program.run(launch.config, orderOf(i, launch));
     if (!report.ok())
       return report.str();
     if (!launch.comparable)
@@ -81,6 +88,7 @@ std::string tile::mutation::whatCatchesWithOtherData(const emu::Program &origina
     unsigned kind = i % kOtherData, round = i / kOtherData;
     Launch other{launch.config, withOtherData(launch.before, kind, seed + round)};
     other.nans = NaNs::AllTheSame;
+    other.workLimit = launch.workLimit;
     if (runOriginal(original, other, schedules))
       continue;
     if (std::string what = whatCatches(mutant, other, schedules); !what.empty())

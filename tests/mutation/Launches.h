@@ -16,13 +16,16 @@ struct Launch {
   bool comparable = true;      ///< the same in every order
   emu::Counters counters = {}; ///< of the usual order
   NaNs nans = NaNs::AsTheyAre; ///< how what it leaves is compared
+  /// What a run may do; 0: any number, until the kernel has shown what it does by itself. Other
+  /// numbers can be lengths, and a mutant can go round for ever.
+  uint64_t workLimit = 0;
 };
 
 Image save(const emu::LaunchConfig &config);
 void restore(const emu::LaunchConfig &config, const Image &image);
 uint64_t programsOf(const emu::LaunchConfig &config);
 /// The usual order (0) and random ones.
-emu::RunOptions orderOf(unsigned i);
+emu::RunOptions orderOf(unsigned i, const Launch &launch);
 
 /// Runs the kernel as it is, to know what it leaves. Gives back what is wrong with it, if anything.
 std::optional<std::string> runOriginal(const emu::Program &program, Launch &launch,

@@ -42,6 +42,9 @@ void mutateReads(llvm::CallBase &arrival, const std::string &where, std::functio
 /// not certain.
 std::string whyRedundant(llvm::Instruction &inst);
 
+/// Whether up to the next such barrier nobody changes shared memory, now or later.
+bool leavesSharedMemoryBehind(llvm::Instruction &barrier);
+
 /// What the stores, branches and the like of a kernel use, and what that is made of.
 llvm::SmallPtrSet<const llvm::Value *, 32> usedValues(const llvm::Function &kernel);
 
@@ -54,12 +57,14 @@ using NewValue = std::function<llvm::Value *(llvm::IRBuilder<> &)>;
 
 /// Traps where the instruction runs: of inline PTX under a predicate, where that is true.
 std::function<void()> trapAt(llvm::Instruction &inst);
-/// Traps where another value would be put in the place of the operation's own.
+/// Traps where another value would be put in the place of the operation's own; if that goes into
+/// nothing but accesses to memory, where one of them runs with it.
 std::function<void()> trapWhereChanged(llvm::Instruction &op, NewValue make);
 /// Traps in a grid of more than one block: a fence of the GPU's scope is for others.
 std::function<void()> trapInLargeGrids(llvm::Instruction &inst);
 /// A barrier: traps where the thread has touched shared memory, or stored to global memory, since
-/// the one before. One that stands before an arrival at an mbarrier is met by who waits for that.
+/// the one before; what it has only read counts where somebody may write behind the barrier. One
+/// that stands before an arrival at an mbarrier is met by who waits for that.
 std::function<void()> trapBehindAccesses(llvm::Instruction &barrier);
 /// A wait or a commit: traps where groups with something in them are waited for (`lastOnly`: the
 /// last one of those), or committed. Of a wait at an mbarrier see below.

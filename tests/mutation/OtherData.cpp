@@ -11,6 +11,8 @@ using namespace tile::mutation;
 template <typename T, typename Change>
 static void change(std::vector<uint8_t> &bytes, Change change) {
   std::vector<T> numbers(bytes.size() / sizeof(T));
+  if (numbers.empty())
+    return;
   std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(T));
   change(numbers);
   std::memcpy(bytes.data(), numbers.data(), numbers.size() * sizeof(T));
@@ -36,6 +38,20 @@ static void scatter(std::vector<uint8_t> &bytes, T bits, std::mt19937_64 &random
   });
 }
 
+/// Numbers of very different sizes, of floats with so many bits and so many of them in the
+/// fraction. Zeros stay, and so does what is small as an integer, and what is not finite.
+template <typename T>
+static void stretch(std::vector<uint8_t> &bytes, unsigned fraction, std::mt19937_64 &random) {
+  constexpr unsigned width = 8 * sizeof(T);
+  T exponent = T((T(1) << (width - 1)) - (T(1) << fraction)), most = exponent >> fraction;
+  T span = std::min<T>(most / 2 - 1, 24), least = T(most / 2 - span + 1);
+  change<T>(bytes, [&](std::vector<T> &numbers) {
+    for (T &number : numbers)
+      if (T drawn = T(least + random() % (2 * span)); number & exponent && (~number & exponent))
+        number = T((number & ~exponent) | T(drawn << fraction));
+  });
+}
+
 Image tile::mutation::withOtherData(const Image &image, unsigned kind, uint64_t seed) {
   std::mt19937_64 random(seed * kOtherData + kind);
   Image other = image;
@@ -48,8 +64,12 @@ Image tile::mutation::withOtherData(const Image &image, unsigned kind, uint64_t 
       mixUp<uint16_t>(bytes, true, random);
     else if (kind == 4)
       scatter<uint32_t>(bytes, (1u << 23) - 1, random); // of fp32 the fraction
-    else
+    else if (kind == 5)
       scatter<uint16_t>(bytes, (1u << 10) - 1, random); // of fp16 the fraction
+    else if (kind == 6)
+      stretch<uint32_t>(bytes, 23, random);
+    else
+      stretch<uint16_t>(bytes, 10, random);
   }
   return other;
 }

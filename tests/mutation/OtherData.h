@@ -19,13 +19,14 @@ namespace tile::mutation {
 using Image = std::vector<std::vector<uint8_t>>;
 
 /// How many kinds of other numbers there are.
-constexpr unsigned kOtherData = 6;
+constexpr unsigned kOtherData = 8;
 
 /// An image with the numbers of each range in another order (`kind` 0 and 1: of 8 and 4 bytes;
 /// 2 and 3: of 4 and 2 bytes, and with a random highest bit, which is the sign of a float), or
-/// where they are with random low bits (4 and 5: of 4 and 2 bytes), as where all are one. Indices
-/// and pointers stay indices and pointers of the range with the first two kinds. The same for the
-/// same seed.
+/// where they are with random low bits (4 and 5: of 4 and 2 bytes), as where all are one, or with
+/// random exponents (6 and 7: of fp32 and fp16), by which some come to far more than others.
+/// Indices and pointers stay indices and pointers of the range with the first two kinds, and small
+/// ones stay what they are with the last two. The same for the same seed.
 Image withOtherData(const Image &image, unsigned kind, uint64_t seed);
 
 /// Which NaN an operation gives of two is not defined on the host, and other numbers come to NaN

@@ -46,11 +46,39 @@ std::function<void()> tile::mutation::trapAt(Instruction &inst) {
   };
 }
 
+/// The accesses and the like that a value goes into by arithmetic alone; none where it goes into
+/// anything else.
+static SmallVector<Instruction *> accessesWith(Instruction &op) {
+  SmallVector<Instruction *> open{&op}, accesses;
+  SmallPtrSet<Instruction *, 16> seen;
+  while (!open.empty())
+    for (User *user : open.pop_back_val()->users()) {
+      auto *inst = cast<Instruction>(user);
+      if (!seen.insert(inst).second)
+        continue;
+      auto *call = dyn_cast<CallBase>(inst);
+      if (isa<LoadInst, StoreInst>(inst) || (call && call->isInlineAsm()))
+        accesses.push_back(inst);
+      else if (call || isa<PHINode>(inst) || inst->isTerminator() || inst->mayReadOrWriteMemory())
+        return {};
+      else
+        open.push_back(inst);
+    }
+  return accesses;
+}
+
 std::function<void()> tile::mutation::trapWhereChanged(Instruction &op, NewValue make) {
   return [&op, make = std::move(make)] {
+    SmallVector<Instruction *> accesses = accessesWith(op);
     IRBuilder<> b(op.getNextNode());
     Type *word = b.getIntNTy(unsigned(op.getType()->getPrimitiveSizeInBits()));
-    trapIf(b, b.CreateICmpNE(b.CreateBitCast(&op, word), b.CreateBitCast(make(b), word)));
+    Value *changed = b.CreateICmpNE(b.CreateBitCast(&op, word), b.CreateBitCast(make(b), word));
+    if (accesses.empty())
+      trapIf(b, changed);
+    for (Instruction *access : accesses) {
+      IRBuilder<> at(access);
+      trapIf(at, at.CreateAnd(changed, runs(at, *access)));
+    }
   };
 }
 
@@ -214,6 +242,13 @@ static bool touchesMemory(const Instruction &inst) {
                 [&](StringRef access) { return text.contains(access); });
 }
 
+/// Whether it does no more than read shared memory.
+static bool onlyReads(const Instruction &inst) {
+  StringRef text = textOf(inst);
+  return isa<LoadInst>(inst) ||
+         ((text.contains("ld.shared") || text.contains("ldmatrix")) && text.count(';') == 1);
+}
+
 static bool isBarrier(const Instruction &inst) {
   StringRef text = textOf(inst);
   return text.starts_with("bar.") || text.starts_with("llvm.nvvm.barrier.cta");
@@ -235,10 +270,11 @@ std::function<void()> tile::mutation::trapBehindAccesses(Instruction &barrier) {
     return [arrival] { arrival->eraseFromParent(); };
   return [&barrier] {
     Function &kernel = *barrier.getFunction();
+    bool readsCount = !leavesSharedMemoryBehind(barrier);
     Value *touched = bitsOfThread(kernel);
     SmallVector<Instruction *> found;
     for (Instruction &inst : instructions(kernel))
-      if (touchesMemory(inst) || isBarrier(inst))
+      if ((touchesMemory(inst) && (readsCount || !onlyReads(inst))) || isBarrier(inst))
         found.push_back(&inst);
     for (Instruction *inst : found) {
       IRBuilder<> b(inst);

@@ -12,6 +12,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -99,15 +100,16 @@ static Effect effectOf(const Instruction &inst) {
   return effect;
 }
 
-/// Conditions that hold, or do not, wherever a block is come to: of the kernel's first block, which
-/// stay what they are.
+/// Conditions that hold, or do not, wherever a block is come to, and stay what they are: no path
+/// from there computes them again.
 static DenseMap<const Value *, bool> conditionsAt(const BasicBlock *block) {
   DenseMap<const Value *, bool> known;
+  const BasicBlock *start = block;
   while (const BasicBlock *before = block->getSinglePredecessor()) {
     auto *branch = dyn_cast<BranchInst>(before->getTerminator());
     if (branch && branch->isConditional() && branch->getSuccessor(0) != branch->getSuccessor(1)) {
       auto *inst = dyn_cast<Instruction>(branch->getCondition());
-      if (!inst || inst->getParent()->isEntryBlock())
+      if (!inst || !isPotentiallyReachable(start, inst->getParent()))
         known[branch->getCondition()] = branch->getSuccessor(0) == block;
     }
     block = before;
@@ -200,6 +202,27 @@ static bool followsProductsAlone(Instruction &barrier) {
     bool quiet = effect == Effect::None || effect == Effect::Product ||
                  effect == (ofWarp ? Effect::Signal : Effect::Copy);
     return quiet ? Judgement::GoOn : Judgement::Fails;
+  });
+}
+
+/// Whether shared memory stays what it is: loads, and plain stores elsewhere.
+static bool leavesSharedMemory(const Instruction &inst) {
+  if (auto *store = dyn_cast<StoreInst>(&inst))
+    return store->getPointerAddressSpace() == 1;
+  auto *call = dyn_cast<CallBase>(&inst);
+  if (!call || !call->isInlineAsm())
+    return isa<LoadInst>(inst) || effectOf(inst) == Effect::None;
+  return all_of(statementsOf(textOf(inst)), [](StringRef statement) {
+    return statement.starts_with("ld.") || statement.starts_with("st.global.") ||
+           effectOfPtx(statement) == Effect::None;
+  });
+}
+
+bool tile::mutation::leavesSharedMemoryBehind(Instruction &barrier) {
+  return allPaths(barrier, /*forward=*/true, [&](const Instruction &inst) {
+    if (effectOf(inst) == Effect::Barrier && isSameBarrier(barrier, inst))
+      return Judgement::Enough;
+    return leavesSharedMemory(inst) ? Judgement::GoOn : Judgement::Fails;
   });
 }
 
@@ -296,7 +319,28 @@ static std::string whyNoWait(Instruction &wait) {
   return "";
 }
 
+/// What is committed with the next group is waited for with it, if every wait is for all groups.
+static std::string whyNoCommit(Instruction &commit) {
+  StringRef text = textOf(commit), kind = text.take_front(text.find("commit_group"));
+  auto isWait = [&](const Instruction &inst) {
+    return textOf(inst).starts_with((kind + "wait_").str());
+  };
+  for (const Instruction &inst : instructions(*commit.getFunction()))
+    if (isWait(inst) && !textOf(inst).contains("wait_all") &&
+        !textOf(inst).split("wait_group").second.split(' ').second.starts_with("0;"))
+      return "";
+  bool isCovered = allPaths(commit, /*forward=*/true, [&](const Instruction &inst) {
+    if (textOf(inst) == text)
+      return Judgement::Enough;
+    bool isEnd = isWait(inst) || isa<ReturnInst>(inst);
+    return isEnd ? Judgement::Fails : Judgement::GoOn;
+  });
+  return isCovered ? "the next group is waited for where this one is, and has its copies, too" : "";
+}
+
 std::string tile::mutation::whyRedundant(Instruction &inst) {
+  if (textOf(inst).starts_with("cp.async.") && textOf(inst).contains("commit_group"))
+    return whyNoCommit(inst);
   if (groupsLeft(inst))
     return whyNoWait(inst);
   return effectOf(inst) == Effect::Barrier ? whyNoBarrier(inst) : whyNoFence(inst);

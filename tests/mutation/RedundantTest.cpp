@@ -22,6 +22,8 @@ std::string kernelOf(llvm::StringRef body, unsigned threads) {
       ir += line;
     else if (line == "bar")
       ir += "call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)";
+    else if (line == "fork")
+      ir += "%d = icmp eq i32 %a, 0\nbr i1 %d, label %x, label %y";
     else if (line == "store")
       ir += "store i32 1, ptr addrspace(3) %p";
     else if (!line.empty())
@@ -141,6 +143,39 @@ TEST(Redundant, WaitsForProducts) {
   EXPECT_EQ(waits(product + "br i1 %c, label %x, label %y\nx:\n" + none + "br label %y\ny:\n" +
                   none + "store\n"),
             "++--");
+}
+
+TEST(Redundant, CommitsBeforeOthers) {
+  const std::string store = "cp.async.bulk.global.shared::cta.bulk_group [$0], [$0], 16\n"
+                            "cp.async.bulk.commit_group\n";
+  const std::string all = "cp.async.bulk.wait_group.read 0\n";
+  auto commits = [](const std::string &body) { return redundant(body, 128, "commit"); };
+  EXPECT_EQ(commits(store + store + all + "ret void"), "+-");
+  EXPECT_EQ(commits(store + all + store + all + "ret void"), "--");
+  EXPECT_EQ(commits(store + store + "cp.async.bulk.wait_group.read 1\n" + all + "ret void"), "--")
+      << "the groups are counted";
+  EXPECT_EQ(commits(store + store + "ret void"), "+-");
+  EXPECT_EQ(commits(store + copy + all + "ret void"), "--") << "of other copies";
+  // By the same threads, or perhaps not.
+  const std::string twice = "br label %s\ns:\nbr i1 %c, label %x, label %y\nx:\n" + store +
+                            "br label %y\ny:\nbr i1 %c, label %z, label %e\nz:\n" + store +
+                            "br label %e\ne:\n" + all + "ret void";
+  EXPECT_EQ(commits(twice), "+-");
+  EXPECT_EQ(commits("br label %s\ns:\n" + store + "br i1 %c, label %z, label %e\nz:\n" + store +
+                    "br label %e\ne:\n" + all + "ret void"),
+            "--");
+}
+
+/// A condition that is known stays so unless it is computed again.
+TEST(Redundant, ConditionsBehindTheFirstBlock) {
+  auto kernel = [](const std::string &end) {
+    return "br label %s\ns:\nfork\nx:\ncp.async.bulk.commit_group\nbr label %y\ny:\n"
+           "br i1 %d, label %z, label %e\nz:\ncp.async.bulk.commit_group\nbr label %e\ne:\n"
+           "cp.async.bulk.wait_group 0\n" +
+           end;
+  };
+  EXPECT_EQ(redundant(kernel("ret void"), 128, "commit"), "+-");
+  EXPECT_EQ(redundant(kernel("br i1 %c, label %s, label %q\nq:\nret void"), 128, "commit"), "--");
 }
 
 } // namespace

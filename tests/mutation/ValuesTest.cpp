@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 using namespace tile::mutation;
 
@@ -53,7 +54,7 @@ TEST(OtherData, TheSameNumbersElsewhere) {
   std::vector<uint8_t> bytes(256);
   std::memcpy(bytes.data(), numbers.data(), 256);
   Image image{bytes, {}, {1, 2, 3}};
-  for (unsigned kind = 0; kind < kOtherData; ++kind) {
+  for (unsigned kind = 0; kind < 6; ++kind) {
     Image other = withOtherData(image, kind, 5);
     EXPECT_NE(other[0], image[0]);
     EXPECT_EQ(other, withOtherData(image, kind, 5));
@@ -95,6 +96,34 @@ TEST(OtherData, WhichNaNItIsMayNotMatter) {
   EXPECT_TRUE(differ(Halves{5, 0x7c00}, Halves{5, 0xfc00}, NaNs::AllTheSame));
   EXPECT_EQ(differenceOf({{1, 2, 3, 4, 5}}, {{1, 2, 3, 4, 6}}, NaNs::AsTheyAre),
             "0x5 for 0x6 at byte 4 of range 0");
+}
+
+/// Of every float the sign and the fraction stay, and all are finite.
+template <typename T> void expectSizes(unsigned kind, unsigned fraction, T one) {
+  T exponent = T((T(1) << (8 * sizeof(T) - 1)) - (T(1) << fraction));
+  std::vector<T> numbers{0, 5, exponent};
+  for (T i = 0; i < 61; ++i)
+    numbers.push_back(T(one + i) | (i % 2 ? T(~(T(~T(0)) >> 1)) : T(0)));
+  std::vector<uint8_t> bytes(64 * sizeof(T));
+  std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  std::vector<T> others = numbersOf<T>(withOtherData({bytes}, kind, 5)[0]);
+  std::set<T> sizes;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (i < 3) {
+      EXPECT_EQ(others[i], numbers[i]) << "zeros, small integers and infinities stay";
+      continue;
+    }
+    EXPECT_EQ(T(others[i] & ~exponent), T(numbers[i] & ~exponent));
+    T size = T(others[i] & exponent);
+    EXPECT_TRUE(size != 0 && size != exponent);
+    sizes.insert(size);
+  }
+  EXPECT_GT(sizes.size(), 10u);
+}
+
+TEST(OtherData, VeryDifferentSizes) {
+  expectSizes<uint32_t>(6, 23, 0x3f800000);
+  expectSizes<uint16_t>(7, 10, 0x3c00);
 }
 
 } // namespace

@@ -106,10 +106,10 @@ private:
   struct KernelMutants {
     std::unique_ptr<emu::Program> original;
     std::vector<Mutant> mutants;
-    unsigned launches = 0;
-    std::vector<Names> names; ///< of all mutations
-    bool readsMemory = false; ///< has loads of global memory, or copies from there
-    std::string ir;           ///< if it may have to be shown
+    unsigned launches = 0, comparable = 0; ///< of them, those that leave the same in every order
+    std::vector<Names> names;              ///< of all mutations
+    bool readsMemory = false;              ///< has loads of global memory, or copies from there
+    std::string ir;                        ///< if it may have to be shown
     bool isDone() const {
       return launches >= kMostLaunches ||
              (launches && llvm::all_of(mutants, [](const Mutant &m) { return m.isDone(); }));
@@ -219,7 +219,7 @@ bool Mutator::isMet(Mutant &mutant, llvm::StringRef ir, const emu::LoadOptions &
       return true;
   }
   restore(launch.config, launch.before);
-  return !mutant.probe->run(launch.config, orderOf(0)).ok();
+  return !mutant.probe->run(launch.config, orderOf(0, launch)).ok();
 }
 
 /// The names of all mutations of a kernel that is seen for the first time.
@@ -268,6 +268,7 @@ bool Mutator::launch(llvm::StringRef ir, const emu::LoadOptions &load,
     restore(config, launch.before);
     return true;
   }
+  slot->comparable += launch.comparable;
   if (slot->launches++ == 0)
     plant(ir, load, config, *slot);
   for (Mutant &mutant : slot->mutants) {
@@ -288,7 +289,10 @@ bool Mutator::launch(llvm::StringRef ir, const emu::LoadOptions &load,
 }
 
 void Mutator::endFile() {
-  for (auto &[hash, kernel] : kernels)
+  for (auto &[hash, kernel] : kernels) {
+    if (kernel->launches && !kernel->comparable)
+      survivors.push_back("only what is reported counts, each order leaves something else: " +
+                          file + ": " + kernel->original->name().str());
     for (const Mutant &mutant : kernel->mutants) {
       std::string reason = reasonOf(mutant);
       bool listed = !reason.empty();
@@ -310,6 +314,7 @@ void Mutator::endFile() {
           show(mutant, kernel->ir);
       }
     }
+  }
   if (tests.empty())
     for (const std::string &name : known.stale(file)) {
       contradicted = true;

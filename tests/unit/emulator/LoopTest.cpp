@@ -89,6 +89,8 @@ TEST(EmuLoops, WhatALaunchMayDoIsTheSameInEveryOrder) {
         options.seed = seed;
         Report report = bench.run(32, 0, options);
         EXPECT_EQ(report.has(FindingKind::TooMuchWork), limit < kWork) << report.str();
+        if (limit == kWork)
+          EXPECT_EQ(report.work, kWork);
       }
 }
 

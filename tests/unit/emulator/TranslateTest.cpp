@@ -171,7 +171,11 @@ TEST(EmuExactness, IntegerAtomicsLeaveTheSameInAnyOrder) {
                    ->dependsOnOrder());
   EXPECT_TRUE(load(add + rmw("umax ptr addrspace(1) %p0, i32 1"))->dependsOnOrder());
   EXPECT_TRUE(load(add + "  store i32 %old31, ptr addrspace(1) %p0\n")->dependsOnOrder());
-  EXPECT_TRUE(load(rmw("fadd ptr addrspace(1) %p0, float 1.0"))->dependsOnOrder());
+  std::string sum = rmw("fadd ptr addrspace(1) %p0, float 1.0");
+  EXPECT_TRUE(load(sum)->dependsOnOrder());
+  EXPECT_FALSE(load(sum)->dependsOnMoreThanSums());
+  EXPECT_TRUE(load(sum + add)->dependsOnMoreThanSums());
+  EXPECT_TRUE(load(sum + "  store float %old36, ptr addrspace(1) %p0\n")->dependsOnMoreThanSums());
   EXPECT_TRUE(load(rmw("xchg ptr addrspace(1) %p0, i32 1"))->dependsOnOrder());
 }
 
