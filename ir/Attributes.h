@@ -161,9 +161,9 @@ inline constexpr llvm::StringLiteral kScratchOffsetAttr = "cta.scratch_offset";
 /// i32, on a reduction that all threads combine together, set by the memory pass with its room:
 /// how many neighbouring threads combine a result, a power of two and at most a warp.
 inline constexpr llvm::StringLiteral kThreadsOfResultAttr = "cta.threads_of_result";
-/// Array of i64: the result is equal over aligned runs of elements although the operands
-/// are not (a mask against the end of a row): the length of the runs along each axis,
-/// powers of two.
+/// Array of i64: the result, of a remainder the quotient, is equal over aligned runs of elements
+/// although the operands are not (a mask against the end of a row): the length of the runs along
+/// each axis, powers of two.
 inline constexpr llvm::StringLiteral kEqualRunsAttr = "cta.equal_runs";
 /// i32, on a load or store in groups (`vector`) whose mask may change inside of a group: for
 /// how many elements it does not, a power of two. The true elements of a group are one
