@@ -62,7 +62,7 @@ static bool needsOneIndex(Value v, AxisInfoAnalysis &axes) {
 /// What the operations that `v` comes from take for each element, the turns of loops with them.
 void Coalescing::addComputed(Value v, Computed &entry, AxisInfoAnalysis &axes) {
   SmallVector<Value> work{v};
-  while (!work.empty()) {
+  while (!work.empty() && entry.seen.size() < reach::kComputed) {
     Operation *op = work.pop_back_val().getDefiningOp();
     if (!op || !(isElementwise(op) || isa<ExpandDimsOp>(op)) || !entry.seen.insert(op).second)
       continue;
