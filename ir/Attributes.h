@@ -33,6 +33,10 @@ inline constexpr llvm::StringLiteral kNoWarpgroupDotsAttr = "tile.no_warpgroup_d
 /// i32: bytes of an exchange at a time, at most, outside of loops that multiply; absent: as many as
 /// anywhere.
 inline constexpr llvm::StringLiteral kExchangeBytesAttr = "tile.exchange_bytes";
+/// Unit: what threads copy and read into registers has one slot less.
+inline constexpr llvm::StringLiteral kTightSlotsAttr = "tile.tight_slots";
+/// Unit: what threads copy has no slot more for products in flight.
+inline constexpr llvm::StringLiteral kNoSpareSlotsAttr = "tile.no_spare_slots";
 /// Unit: no copies by TMA.
 inline constexpr llvm::StringLiteral kNoTensorMapsAttr = "tile.no_tensor_maps";
 /// Bool: contract a * b + c into one rounding (default true).
@@ -139,6 +143,8 @@ inline constexpr llvm::StringLiteral kPrologueAttr = "cta.prologue";
 inline constexpr llvm::StringLiteral kProgramsLoopAttr = "cta.programs";
 /// Unit: groups of consumers take its iterations by turns.
 inline constexpr llvm::StringLiteral kByTurnsAttr = "cta.by_turns";
+/// Unit, on a `cta.read`: threads hold the block from there on, also where a product alone uses it.
+inline constexpr llvm::StringLiteral kHeldAttr = "cta.held";
 /// Unit: the slot that an iteration's products read is filled again two iterations
 /// later, not in the next one.
 inline constexpr llvm::StringLiteral kSpareSlotAttr = "cta.spare_slot";

@@ -54,6 +54,100 @@ LogicalResult FormSearch::chooseStages(ModuleOp before, Made &made) {
   return success();
 }
 
+/// One slot of each of the copies by threads for which `counts` holds.
+static int64_t bytesOfSlot(ModuleOp module, function_ref<bool(cta::SlotsOp)> counts) {
+  int64_t bytes = 0;
+  module.walk([&](cta::SlotsOp slots) {
+    bytes += counts(slots) ? lowering::bufferBytes(slots) / slots.getCount() : 0;
+  });
+  return bytes;
+}
+
+static bool hasSpare(cta::SlotsOp slots) {
+  return llvm::any_of(slots->getUsers(), [](Operation *slot) {
+    auto loop = slot->getParentOfType<scf::ForOp>();
+    return loop && loop->hasAttr(cta::kSpareSlotAttr);
+  });
+}
+
+/// Lays out what the module was made from once more, with a unit attribute that asks for another
+/// form: it stays if `isBetter`.
+LogicalResult FormSearch::tryWith(StringRef attribute, ModuleOp before, Made &made,
+                                  function_ref<bool()> isBetter) {
+  OwningOpRef<ModuleOp> whole = module.clone();
+  std::vector<Diagnostic> said;
+  before->setAttr(attribute, UnitAttr::get(module.getContext()));
+  restore(before);
+  if (failed(attempt(said)))
+    return failure();
+  if (fits() && isBetter()) {
+    made.remarks = std::move(said);
+    return success();
+  }
+  before->removeAttr(attribute);
+  restore(*whole);
+  return success();
+}
+
+LogicalResult FormSearch::chooseSlots(ModuleOp before, Made &made) {
+  // With fewer stages the form for few programs is another already, and there is no third.
+  if (hasFewPrograms(module) || kernelOf(module).getStages() != kernelOf(before).getStages() ||
+      !copiesByThreads(module) || !isFree(made.wanted.getRoles()) || made.wanted.getCtas() > 1)
+    return success();
+  if (failed(chooseSpares(before, made)))
+    return failure();
+  return before->hasAttr(kNoSpareSlotsAttr) ? success() : chooseTight(before, made);
+}
+
+LogicalResult FormSearch::chooseSpares(ModuleOp before, Made &made) {
+  int64_t now = warpgroupsNow(module), spared = bytesOfSlot(module, hasSpare);
+  if (spared == 0 || now >= tuningOf(module).enoughWarpgroups ||
+      warpgroupsWith(module, cta::madeOf(module).sharedBytes - spared) <= now)
+    return success();
+  return tryWith(kNoSpareSlotsAttr, before, made, [&] {
+    bool areMore = warpgroupsNow(module) > now;
+    if (areMore)
+      fewGain(now / int64_t(cta::threadsOf(module) / kWarpgroupThreads));
+    return areMore;
+  });
+}
+
+/// What threads hold where they have read the slots that they fill again.
+static int64_t registersBehindReads(ModuleOp module) {
+  int64_t most = heldBlocks(module);
+  module.walk([&](cta::BarrierOp barrier) {
+    Operation *read = barrier->getPrevNode();
+    if (read && read->hasAttr(cta::kHeldAttr))
+      most = std::max(most, registersAcross(barrier));
+  });
+  return most;
+}
+
+LogicalResult FormSearch::chooseTight(ModuleOp before, Made &made) {
+  const Tuning &tuning = tuningOf(module);
+  unsigned threads = cta::threadsOf(module);
+  auto programsWith = [&](int64_t bytes) {
+    return programsAtOnce(module, registersBehindReads(module) + tuning.registersOfAddresses, bytes,
+                          threads);
+  };
+  int64_t beside = tuning.registersOfAddresses + kRegistersBesideAccumulator;
+  int64_t bytes = cta::madeOf(module).sharedBytes, now = programsWith(bytes);
+  double least = tuning.tightLeastPrograms * double(now);
+  auto isAny = [](cta::SlotsOp) { return true; };
+  bool hasRoles =
+      module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (hasRoles || now * threads >= tuning.enoughWarpgroups * kWarpgroupThreads ||
+      double(programsWith(bytes - bytesOfSlot(module, isAny))) < least)
+    return success();
+  return tryWith(kTightSlotsAttr, before, made, [&] {
+    bool areMore = double(programsWith(cta::madeOf(module).sharedBytes)) >= least &&
+                   registersBehindReads(module) + beside <= tuning.mostRegistersOfWarpgroup;
+    if (areMore)
+      fewGain(now);
+    return areMore;
+  });
+}
+
 int64_t FormSearch::warpgroupsWanted() {
   return chainsProducts(module) ? blocksOf(module, enoughWarpgroups)
                                 : tuningOf(module).enoughWarpgroups;

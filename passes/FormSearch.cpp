@@ -86,7 +86,8 @@ LogicalResult FormSearch::make(OwningOpRef<ModuleOp> &before, Made &made) {
   if (failed(chooseExchanges(*before, made.remarks)) ||
       failed(chooseRoles(*before, made.remarks)) ||
       failed(chooseWarps(*before, made.wanted, made.remarks)) ||
-      failed(chooseStages(*before, made)) || (!isShared && failed(choosePrograms(*before, made))))
+      failed(chooseStages(*before, made)) || failed(chooseSlots(*before, made)) ||
+      (!isShared && failed(choosePrograms(*before, made))))
     return failure();
   if (cta::blockProgramsOf(module).count > 1 && module->hasAttr(kFewProgramsAttr)) {
     // The form that a launcher would have to take instead.

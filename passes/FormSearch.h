@@ -62,6 +62,16 @@ public:
 
 private:
   // Which form stays.
+  /// Where stages are as many as were asked for, one slot less for what threads copy, if that lets
+  /// more programs in: these two.
+  llvm::LogicalResult chooseSlots(mlir::ModuleOp before, Made &made);
+  /// A slot more lets products of one turn run under the next. It is no more than others copy ahead
+  /// that have no room for it: without it where more warpgroups compute at once then.
+  llvm::LogicalResult chooseSpares(mlir::ModuleOp before, Made &made);
+  /// A slot less for what threads copy and read into registers, first thing in a turn: it starts a
+  /// little later, and takes registers. Where so many more programs have room then that they make up
+  /// for it, and all of them together are still few warps.
+  llvm::LogicalResult chooseTight(mlir::ModuleOp before, Made &made);
   /// What is exchanged behind loops over products takes shared memory that their copies could not
   /// use meanwhile. In parts, one after the other, where that lets more warpgroups in.
   llvm::LogicalResult chooseExchanges(mlir::ModuleOp before,
@@ -113,6 +123,8 @@ private:
   double partOfUse(const ProductCycles &few);
   bool fits() const;
   /// Runs the steps; what they remark replaces what is in `remarks`, errors go on.
+  llvm::LogicalResult tryWith(llvm::StringRef attribute, mlir::ModuleOp before, Made &made,
+                              llvm::function_ref<bool()> isBetter);
   llvm::LogicalResult attempt(std::vector<mlir::Diagnostic> &remarks);
   /// Takes back what has been made of it.
   void restore(mlir::ModuleOp before);

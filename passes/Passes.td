@@ -30,7 +30,10 @@ def FitSharedMemoryPass : TilePass<"tile-fit-shared-memory", "::mlir::ModuleOp">
       threads copy ahead, and more warpgroups compute at once with fewer stages and no warps that
       only copy, there are fewer and none, as long as about as much is on its way; grids that
       leave a multiprocessor no more programs than it had room for before take the form with all
-      stages (`tile.gains_ahead`).
+      stages (`tile.gains_ahead`). Slots are compared alike where stages are as many as were asked
+      for: none for products in flight (`tile.no_spare_slots`) where more warpgroups compute at
+      once then, and one less for what threads read into registers (`tile.tight_slots`) where far
+      more programs have room, all of which are few warps, and their threads have the registers.
       Programs of one warpgroup that may leave before a loop that only adds up products stay so
       small, and none of their warps only copy. Where warps multiply for themselves, twice as
       many share blocks of which they would hold more than there are registers, up to eight; what of

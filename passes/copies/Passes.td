@@ -93,7 +93,9 @@ def PipelineLoadsPass : TilePass<"tile-pipeline-loads", "::mlir::ModuleOp"> {
     after the products, which hide the wait for the indices. The slot that is
     filled in an iteration is the one that was read in the iteration before; the
     barrier of the wait lies between. Where warpgroups' products may be in flight that
-    long (OverlapDots.cpp), there is one slot more, and it is the one before that. A loop of
+    long (OverlapDots.cpp), there is one slot more, and it is the one before that. Where the module says
+    `tile.tight_slots` there is one slot less for what threads only read into registers: they do
+    so at the top of the turn, and fill it again behind that (TightSlots.cpp). A loop of
     so many iterations or fewer has a slot for each: all its copies start in front of it.
 
     A block that warpgroup instructions read along the other dimension than memory has it
@@ -110,7 +112,8 @@ def PipelineLoadsPass : TilePass<"tile-pipeline-loads", "::mlir::ModuleOp"> {
     Count<"loadsCopied", "loads of those loops">,
     Count<"rowRingsMade", "loops whose rows are copied in bulk">,
     Count<"loopsForFew", "loops that load ahead because programs are few">,
-    Count<"spareSlots", "loops with a slot for products in flight">
+    Count<"spareSlots", "loops with a slot for products in flight">,
+    Count<"tightLoops", "loops that fill slots in the turn that reads them">
   ];
 }
 

@@ -47,8 +47,14 @@ struct Pipeline {
   int32_t stages = 1;
   /// Products may be under way while the next iteration fills a slot: not theirs.
   bool hasSpare = false;
+  /// Threads hold what they read of a slot before it is filled again, in the same iteration: one
+  /// slot less.
+  bool isTight = false;
 
-  int32_t slots() const { return stages + int32_t(hasSpare); }
+  int32_t slots() const { return slotsOf(stages); }
+  int32_t slotsOf(int32_t ofStages) const {
+    return ofStages + int32_t(hasSpare) - int32_t(isTight);
+  }
   int64_t slotBytes() const {
     int64_t sum = 0;
     for (const Copy &copy : copies)
@@ -65,6 +71,13 @@ bool feedsProduct(mlir::Value v);
 /// What can be copied ahead in `loop`, if anything; remarks say what cannot.
 /// `onlyForProducts`: nothing but what the loop's products multiply.
 std::optional<Pipeline> planPipeline(mlir::scf::ForOp loop, int32_t stages, bool onlyForProducts);
+
+/// Whether what threads read of the slots of `p` can be held by them: it is no more than blocks
+/// that they read in each turn, and not taken from there by products step by step.
+bool canBeTight(const Pipeline &p);
+/// Lets threads read the slots `behind` an operation at the top of the loop, and fill them behind
+/// that.
+void holdReads(Pipeline &p, llvm::ArrayRef<cta::SlotOp> read, mlir::Operation *behind);
 
 /// What users find instead of the loaded block: `slot`, or what they read of it. The load is gone.
 void readFromSlot(Pipeline &p, Copy &c, mlir::Value slot);

@@ -34,6 +34,7 @@ ALWAYS_ENABLED_STATISTIC(loadsCopied, "loads of those loops");
 ALWAYS_ENABLED_STATISTIC(rowRingsMade, "loops whose rows are copied in bulk");
 ALWAYS_ENABLED_STATISTIC(loopsForFew, "loops that load ahead because programs are few");
 ALWAYS_ENABLED_STATISTIC(spareSlots, "loops with a slot for products in flight");
+ALWAYS_ENABLED_STATISTIC(tightLoops, "loops that fill slots in the turn that reads them");
 
 //===----------------------------------------------------------------------===//
 // Shared memory
@@ -52,7 +53,7 @@ static int64_t sharedBytes(ModuleOp module, ArrayRef<Pipeline> pipelines,
     int64_t own = 0; // with the loops around; those side by side share
     for (const Pipeline &q : pipelines)
       if (q.loop == p.loop || q.loop->isProperAncestor(p.loop))
-        own += q.slotBytes() * (std::min(q.stages, limit) + int32_t(q.hasSpare));
+        own += q.slotBytes() * q.slotsOf(std::min(q.stages, limit));
     slots = std::max(slots, own);
     for (const Copy &copy : p.copies)
       for (Operation *user : copy.value.getUsers()) {
@@ -113,7 +114,8 @@ struct PipelineLoadsPass : tile::impl::PipelineLoadsPassBase<PipelineLoadsPass> 
       module->setAttr(kGainsAheadAttr, Builder(module.getContext()).getI32IntegerAttr(gains));
     SmallVector<bool> spares;
     for (Pipeline &p : pipelines)
-      spares.push_back(std::exchange(p.hasSpare, false) && spare);
+      spares.push_back(std::exchange(p.hasSpare, false) && spare &&
+                       !module->hasAttr(kNoSpareSlotsAttr));
     auto bytes = [&] { return sharedBytes(module, pipelines, bulkRings, limit); };
     while (limit > 1 && bytes() > lowering::maxSharedBytes(module))
       --limit;
@@ -136,6 +138,8 @@ struct PipelineLoadsPass : tile::impl::PipelineLoadsPassBase<PipelineLoadsPass> 
     if (blocks() < before)
       for (Pipeline &p : pipelines)
         p.hasSpare = false;
+    if (module->hasAttr(kTightSlotsAttr))
+      tighten();
     rewrite();
     for (func::FuncOp kernel : module.getOps<func::FuncOp>())
       if (!pipelines.empty() || !bulkRings.empty() || !kept.empty())
@@ -199,6 +203,15 @@ private:
       limit = std::max(limit, pipelines.back().stages);
     if (!bulkRings.empty())
       limit = std::max(limit, bulkRings.back().stages);
+  }
+
+  /// A slot less for all that can do with it.
+  void tighten() {
+    for (Pipeline &p : pipelines) {
+      p.stages = std::min(p.stages, limit);
+      p.isTight = canBeTight(p);
+      tightLoops += p.isTight;
+    }
   }
 
   void rewrite() {

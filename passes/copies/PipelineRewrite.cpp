@@ -281,17 +281,24 @@ void LoopRewriter::run() {
   Value elapsed = prologue(b, inits);
   Value end = endLess(
       b, elapsed, constant(b, i32, p.stages - 1)); // one past the last iteration that starts copies
-  inits.append({constant(b, i32, 0), constant(b, i32, p.stages - 1)}); // read, filled
+  Value first = constant(b, i32, 0);
+  bool hasOne = p.slots() == 1;
+  if (!hasOne)
+    inits.push_back(first); // that is read
+  if (!p.isTight)
+    inits.push_back(constant(b, i32, p.stages - 1)); // that is filled
 
   unsigned old = p.loop.getNumRegionIterArgs();
   ValueRange added = carry(inits);
-  Value used = added[p.carried.size()], filled = added[p.carried.size() + 1];
+  Value used = hasOne ? first : added[p.carried.size()];
+  Value filled = p.isTight ? used : added[p.carried.size() + 1];
 
-  // 1. At the top: wait, then fill the slot that the iteration before has read.
+  // 1. At the top: wait, then fill the slot that the iteration before has read; or the one that
+  // this one reads, behind that.
   OpBuilder top = OpBuilder::atBlockBegin(p.loop.getBody());
   // Groups that may be under way: those of later iterations. Each iteration commits one.
   int32_t later = hasSlotsForAll() ? p.stages - 1 : p.stages - 2;
-  cta::AsyncWaitOp::create(top, loc, uint32_t(later), isForProducts);
+  auto wait = cta::AsyncWaitOp::create(top, loc, uint32_t(later), isForProducts);
   IRMapping map;
   Value when = compare(top, arith::CmpIPredicate::slt, p.loop.getInductionVar(), end);
   map.map(p.loop.getInductionVar(),
@@ -306,19 +313,26 @@ void LoopRewriter::run() {
   // 2. What is carried on.
   for (auto [i, index] : llvm::enumerate(p.carried))
     yield->setOperand(old + i, map.lookupOrDefault(p.loop.getYieldedValues()[index]));
+  unsigned slots = old + p.carried.size();
   auto after = [&](Value slot) -> Value {
     Value next = arith::AddIOp::create(bottom, loc, slot, constant(bottom, i32, 1));
     Value wraps = compare(bottom, arith::CmpIPredicate::eq, next, constant(bottom, i32, p.slots()));
     return arith::SelectOp::create(bottom, loc, wraps, constant(bottom, i32, 0), next);
   };
-  yield->setOperand(old + p.carried.size(), after(used));
-  yield->setOperand(old + p.carried.size() + 1, p.hasSpare ? after(filled) : used);
+  if (!hasOne)
+    yield->setOperand(slots, after(used));
+  if (!p.isTight)
+    yield->setOperand(slots + 1, p.hasSpare ? after(filled) : used);
 
   // 3. What is used.
+  SmallVector<cta::SlotOp> read;
   for (Copy &c : p.copies) {
     OpBuilder at(c.load);
-    readFromSlot(p, c, cta::SlotOp::create(at, c.load.getLoc(), c.buffer, c.slots, used));
+    read.push_back(cta::SlotOp::create(at, c.load.getLoc(), c.buffer, c.slots, used));
+    readFromSlot(p, c, read.back());
   }
+  if (p.isTight)
+    holdReads(p, read, wait);
 }
 
 SmallVector<LoadOp> tile::startAhead(Pipeline &p) {

@@ -35,6 +35,8 @@ inline constexpr unsigned kRepeated = 64;
 inline constexpr unsigned kChoices = 3;
 /// Operations that two pointers are compared through.
 inline constexpr unsigned kPointers = 24;
+/// Operations that are counted of what is computed for a row or column.
+inline constexpr unsigned kComputed = 96;
 /// Turns of a loop with a constant number of them, and operations of all, that are told apart: of
 /// more the code is longer than what a loop costs.
 inline constexpr int64_t kTurns = 32, kTurnsOperations = 512;

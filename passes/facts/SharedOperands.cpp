@@ -1,5 +1,6 @@
 //===- SharedOperands.cpp - operands that products take from shared memory -===//
 #include "passes/facts/SharedOperands.h"
+#include "ir/Attributes.h"
 
 using namespace mlir;
 using namespace tile;
@@ -22,5 +23,6 @@ cta::ReadOp tile::readOfOperand(Value operand) {
   Operation *op = operand.getDefiningOp();
   while (op && isRenaming(op))
     op = op->getOperand(0).getDefiningOp();
-  return dyn_cast_if_present<cta::ReadOp>(op);
+  auto read = dyn_cast_if_present<cta::ReadOp>(op);
+  return read && !read->hasAttr(cta::kHeldAttr) ? read : cta::ReadOp();
 }

@@ -291,20 +291,6 @@ unsigned Coalescing::runOfCut(const Group &group, unsigned vector) const {
   return run;
 }
 
-/// Whether loops load what is repeated to blocks of this shape, and none of them reduces or scans
-/// such a block.
-bool Coalescing::loadsMoreOftenThanItCombines(ArrayRef<int64_t> shape) const {
-  auto isOfShape = [&](const Repeated &r) { return ArrayRef(r.result) == shape; };
-  auto *entry = llvm::find_if(combined, [&](auto &c) { return ArrayRef(c.shape) == shape; });
-  return entry != combined.end() && llvm::any_of(repeated, isOfShape) &&
-         llvm::all_of(repeated, [&](const Repeated &r) {
-           auto loop = r.load->getParentOfType<LoopLikeOpInterface>();
-           return !isOfShape(r) || (loop && llvm::none_of(entry->ops, [&](Operation *op) {
-                                      return loop->isProperAncestor(op);
-                                    }));
-         });
-}
-
 bool Coalescing::isGoodEnough(Operation *op, cta::LayoutAttr given) {
   cta::LayoutAttr best = anchor(op);
   const Access &access = accesses.find(op)->second;

@@ -75,7 +75,7 @@ Coalescing::Coalescing(func::FuncOp func, AxisInfoAnalysis &axes, unsigned numWa
     } else if (auto scan = dyn_cast<ScanOp>(op))
       addCombined(op, scan.getAxis());
     else if (auto broadcast = dyn_cast<BroadcastOp>(op))
-      addRepeated(broadcast);
+      addRepeated(broadcast, axes);
   });
   // Behind those that are sure of their order.
   func.walk([&](Operation *op) {
@@ -190,35 +190,6 @@ void Coalescing::addCombined(Operation *op, unsigned axis) {
   }
   it->axes |= 1u << axis;
   it->ops.push_back(op);
-}
-
-/// Loads that `v` is computed from.
-static void findLoads(Value v, unsigned depth, llvm::SmallPtrSetImpl<Operation *> &loads) {
-  Operation *def = v.getDefiningOp();
-  if (isa_and_nonnull<LoadOp>(def)) {
-    loads.insert(def);
-  } else if (def && depth > 0 && (isElementwise(def) || isa<ExpandDimsOp>(def))) {
-    for (Value operand : def->getOperands())
-      findLoads(operand, depth - 1, loads);
-  }
-}
-
-void Coalescing::addRepeated(BroadcastOp op) {
-  llvm::SmallPtrSet<Operation *, 4> near, loads;
-  findLoads(op.getSrc(), reach::kOperands, near);
-  findLoads(op.getSrc(), reach::kUsers, loads);
-  for (Operation *load : loads)
-    repeated.push_back({load, SmallVector<int64_t, 4>(shapeOf(op.getSrc())),
-                        SmallVector<int64_t, 4>(shapeOf(op.getResult())), near.contains(load)});
-}
-
-unsigned Coalescing::numRepeatedLoads(ArrayRef<int64_t> shape, const LinearLayout &l,
-                                      bool onlyNear) const {
-  unsigned loads = 0;
-  for (const Repeated &r : repeated)
-    if (ArrayRef(r.result) == shape && (r.isNear || !onlyNear))
-      loads += layout::broadcastOperand(l, r.operand).inSize(Dim::reg());
-  return loads;
 }
 
 uint32_t Coalescing::combinedAxes(ArrayRef<int64_t> shape) const {
@@ -352,7 +323,9 @@ cta::LayoutAttr Coalescing::layoutWith(const Group &group, unsigned vector, unsi
            numRepeatedLoads(group.shape, layout, onlyNear);
   };
   if (!axes && !repeated.empty())
-    if (LinearLayout rows = withWarps(byRows); loadsLess(rows, /*onlyNear=*/true))
+    if (LinearLayout rows = withWarps(byRows);
+        loadsLess(rows, /*onlyNear=*/true) &&
+        cyclesOfRepeated(group.shape, rows) < cyclesOfRepeated(group.shape, layout))
       layout = rows;
   if (axes && !isAccessed(group.shape) && loadsMoreOftenThanItCombines(group.shape))
     if (LinearLayout columns = withWarps(group.order); loadsLess(columns, /*onlyNear=*/false))

@@ -17,7 +17,7 @@
 // within a sector is taken for the fastest (rows of a convolution, which wrap).
 //
 // Warps divide rows, instead of columns, where each of them then loads fewer of the operands that
-// are repeated along rows or columns.
+// are repeated along rows or columns, and computes no more for them (RepeatedOperands.cpp).
 //
 // Rows that are reduced (or scanned) stay within a warp as far as there are
 // other rows for the other warps: then the reduction needs no shared memory. But
@@ -33,6 +33,7 @@
 #include "passes/facts/AxisInfo.h"
 #include "passes/memory/Costs.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace tile {
 
@@ -139,7 +140,7 @@ private:
   unsigned vectorOf(const Limits &limits, llvm::ArrayRef<int64_t> shape) const;
   cta::LayoutAttr layoutWith(const Group &group, unsigned vector, unsigned bytes) const;
   uint32_t combinedAxes(llvm::ArrayRef<int64_t> shape) const;
-  void addRepeated(BroadcastOp op);
+  void addRepeated(BroadcastOp op, AxisInfoAnalysis &axes);
   bool loadsMoreOftenThanItCombines(llvm::ArrayRef<int64_t> shape) const;
   unsigned runFor(const Group &group, unsigned vector, unsigned bytes);
   double cyclesOf(const Group &group, const layout::LinearLayout &l);
@@ -150,6 +151,8 @@ private:
   /// `onlyNear`: without those of which much is made before.
   unsigned numRepeatedLoads(llvm::ArrayRef<int64_t> shape, const layout::LinearLayout &l,
                             bool onlyNear) const;
+  /// Cycles of those that are near, and of what is computed for such blocks.
+  double cyclesOfRepeated(llvm::ArrayRef<int64_t> shape, const layout::LinearLayout &l) const;
   /// Loads of one row that all rows of a block of this shape use.
   unsigned numSharedLoads(llvm::ArrayRef<int64_t> shape) const;
 
@@ -168,6 +171,15 @@ private:
     bool isNear;
   };
   llvm::SmallVector<Repeated, 4> repeated;
+  /// What is computed for blocks of a shape that are repeated to another: instructions for each
+  /// element, but for indices of which the next is a constant further on.
+  struct Computed {
+    llvm::SmallVector<int64_t, 4> operand, result;
+    double instructions = 0;
+    llvm::SmallPtrSet<mlir::Operation *, 8> seen;
+  };
+  llvm::SmallVector<Computed, 4> computed;
+  void addComputed(mlir::Value v, Computed &entry, AxisInfoAnalysis &axes);
   /// Reductions of blocks of more dimensions than are accessed, such as the steps of a sorting
   /// network.
   llvm::SmallVector<ReduceOp, 4> reductions;

@@ -36,7 +36,7 @@ double tile::cyclesOfSum(ModuleOp module, int64_t own, int64_t numbers, unsigned
   return cost.total(warps);
 }
 
-static double turnsAround(Operation *op, const Tuning &tuning) {
+double tile::turnsAround(Operation *op, const Tuning &tuning) {
   double turns = 1;
   for (auto loop = op->getParentOfType<scf::ForOp>(); loop;
        loop = loop->getParentOfType<scf::ForOp>()) {

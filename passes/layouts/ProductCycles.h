@@ -13,6 +13,11 @@
 
 namespace tile {
 
+struct Tuning; // target/Tuning.h
+
+/// Turns of all loops around `op`, those nobody knows as `tuning` takes them to be.
+double turnsAround(mlir::Operation *op, const Tuning &tuning);
+
 /// Cycles of a warp for the matrix instructions of a product of which each thread has `results`
 /// numbers, each the sum of `depth` products.
 double cyclesOfInstructions(DotOp dot, int64_t results, int64_t depth);

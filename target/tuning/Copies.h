@@ -78,6 +78,9 @@ struct CopyTuning {
   int64_t aheadBytes = 16384, aheadMostTurns = 7, aheadLeastTurns = 24;
   int64_t aheadLeastRowBytes = 64;
   int64_t aheadPartOfRegisters = 4;
+  /// Where threads fill a slot in the turn that reads it, and need one less: the programs that a
+  /// multiprocessor must have room for then, of those that it has otherwise. Judgement.
+  double tightLeastPrograms = 1.3;
   /// Multiplications of a product up to which operands that threads multiply come by copies: of
   /// more, the loop of a product that is staged again takes less room for instructions.
   int64_t copiedMostMultiplications = 4096;

@@ -1,5 +1,6 @@
 //===- SharedReads.cpp - blocks that are read from buffers ----------------===//
 #include "passes/lowering/rings/SharedReads.h"
+#include "ir/Attributes.h"
 #include "ir/layout/MatrixAccess.h"
 #include "passes/facts/SharedOperands.h"
 #include "passes/layouts/DotLayouts.h"
@@ -12,7 +13,7 @@ using layout::LinearLayout;
 
 /// True if a product takes the block apart by itself.
 static bool isForProducts(cta::ReadOp op) {
-  return isOnlyOperand(op.getResult(), [&](DotOp dot) {
+  return !op->hasAttr(cta::kHeldAttr) && isOnlyOperand(op.getResult(), [&](DotOp dot) {
     return dot->getBlock() == op->getBlock() && dotMethod(dot) != DotMethod::Staged;
   });
 }
