@@ -69,8 +69,8 @@ private:
   /// that have no room for it: without it where more warpgroups compute at once then.
   llvm::LogicalResult chooseSpares(mlir::ModuleOp before, Made &made);
   /// A slot less for what threads copy and read into registers, first thing in a turn: it starts a
-  /// little later, and takes registers. Where so many more programs have room then that they make up
-  /// for it, and all of them together are still few warps.
+  /// little later, and takes registers. Where so many more programs have room then that they make
+  /// up for it, and all of them together are still few warps.
   llvm::LogicalResult chooseTight(mlir::ModuleOp before, Made &made);
   /// What is exchanged behind loops over products takes shared memory that their copies could not
   /// use meanwhile. In parts, one after the other, where that lets more warpgroups in.
