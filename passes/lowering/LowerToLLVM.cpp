@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Algebra.h"
 #include "ir/Kernel.h"
+#include "ir/LaunchAttributes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/Passes.h"
 #include "passes/facts/Registers.h"
@@ -22,6 +23,7 @@
 #include "passes/lowering/products/Products.h"
 #include "passes/lowering/products/WarpgroupDot.h"
 #include "passes/lowering/rings/AsyncCopy.h"
+#include "passes/lowering/rings/FirstTiles.h"
 #include "passes/lowering/rings/Roles.h"
 #include "passes/lowering/rings/SharedReads.h"
 #include "passes/lowering/stores/StagedStores.h"
@@ -67,6 +69,7 @@ private:
   LogicalResult lower(arith::ConstantOp op);
   void lower(cta::PinOp op);
   void lower(cta::AnyInWarpOp op);
+  void findFirstAccesses();
   void waitForGrids();
 
   Core core;
@@ -86,17 +89,18 @@ private:
   Products products{core, reads};
   WarpgroupProducts warpgroupProducts{core, rings};
   StagedStores stores{core};
-  /// Where a dependent launch must wait for the grids before it; null: nowhere.
-  Operation *firstAccess = nullptr;
+  /// Where a dependent launch must wait for the grids before it: nowhere, in one place, or in one
+  /// of each role, of which the producer asks for its first tiles before.
+  llvm::SmallPtrSet<Operation *, 2> firstAccesses;
+  std::optional<FirstTiles> firstTiles;
   /// The grid behind this one is announced behind loops over products, not with the wait.
   bool announcesLate = false;
 };
 } // namespace
 
-/// The op of the kernel's body before which a dependent launch waits for the
-/// grids before it: the first that touches global memory, at any depth. Inline
-/// PTX may, even if it is called pure: that only says that it has no side effects.
-static Operation *findFirstAccess(Block &body) {
+/// The op of `body` that touches global memory first, at any depth. Inline PTX may, even if it is
+/// called pure: that only says that it has no side effects. Null: none does.
+static Operation *firstAccessIn(Block &body) {
   for (Operation &op : body) {
     WalkResult found = op.walk([](Operation *inner) {
       bool isElsewhere =
@@ -108,8 +112,7 @@ static Operation *findFirstAccess(Block &body) {
     if (found.wasInterrupted())
       return &op;
   }
-  // Who waits for this grid relies on it to have waited for those before.
-  return body.getTerminator();
+  return nullptr;
 }
 
 /// The PTX ISA version (times 10) that the author's own instructions need.
@@ -176,7 +179,7 @@ LogicalResult Lowering::run() {
   describeArguments(kernel, function, b);
   core.begin(function.addEntryBlock(b));
   if (module->hasAttr(kDependentLaunchAttr)) {
-    firstAccess = findFirstAccess(kernel.getBody().front());
+    findFirstAccesses();
     announcesLate = module->hasAttr(kAnnouncesAttr) && hasLoopOfProducts(kernel);
   }
   if (failed(lowerBlock(kernel.getBody().front())))
@@ -185,6 +188,21 @@ LogicalResult Lowering::run() {
     module->setAttr(kPtxVersionAttr, b.getI32IntegerAttr(version));
   kernel.erase();
   return success();
+}
+
+/// Before which ops a dependent launch waits for the grids before it.
+void Lowering::findFirstAccesses() {
+  Block &body = core.kernel.getBody().front();
+  Operation *first = firstAccessIn(body);
+  auto roles = dyn_cast_or_null<cta::RolesOp>(first);
+  if (roles && core.module->hasAttr(kFollowsAttr))
+    firstTiles.emplace(roles);
+  // Who waits for this grid relies on it to have waited for those before.
+  if (!firstTiles || !firstTiles->any())
+    return void(firstAccesses.insert(first ? first : body.getTerminator()));
+  for (Region *region : {&roles.getConsumers(), &roles.getProducer()})
+    if (Operation *access = firstAccessIn(region->front()))
+      firstAccesses.insert(access);
 }
 
 void Lowering::waitForGrids() {
@@ -200,7 +218,10 @@ LogicalResult Lowering::lowerBlock(Block &block) {
     in.setLoc(op.getLoc());
     if (failed(count.add(&op)))
       return failure();
-    if (&op == firstAccess)
+    if (firstTiles && firstTiles->standBefore(&op) &&
+        failed(firstTiles->ask(core, [this](Operation *o) { return lowerOp(o); })))
+      return failure();
+    if (firstAccesses.contains(&op))
       waitForGrids();
     if (failed(lowerOp(&op)) || failed(count.addProduct(&op)))
       return failure();
