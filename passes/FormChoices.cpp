@@ -237,8 +237,8 @@ double FormSearch::partOfUse(const ProductCycles &few) {
   return now.partOfUse(few);
 }
 
-LogicalResult FormSearch::chooseWarps(ModuleOp before, KernelAttr asked,
-                                      std::vector<Diagnostic> &remarks) {
+LogicalResult FormSearch::chooseWarps(ModuleOp before, Made &made) {
+  KernelAttr asked = made.wanted;
   bool isTall = true, hasProducts = false;
   module.walk([&](cta::WarpgroupDotOp product) {
     hasProducts = true;
@@ -261,15 +261,19 @@ LogicalResult FormSearch::chooseWarps(ModuleOp before, KernelAttr asked,
   if (mayLeaveEarly(module) && !hasScores(module) && !isTight)
     return success();
   ProductCycles products = cyclesOfProducts(module);
-  KernelAttr form = kernelOf(before);
-  Attribute exchanges = before->removeAttr(kExchangeBytesAttr); // it was for four
+  OwningOpRef<ModuleOp> four = module.clone();
+  std::vector<Diagnostic> said = std::exchange(made.remarks, {});
+  DictionaryAttr forFour = before->getDiscardableAttrDictionary();
+  for (StringRef choice : {kExchangeBytesAttr, kNoSpareSlotsAttr, kTightSlotsAttr})
+    before->removeAttr(choice);
   before->setAttr(tile::kKernelAttr,
                   KernelAttr::get(asked.getContext(), 2 * asked.getWarps(), asked.getStages(),
                                   asked.getCtas(), asked.getRoles()));
   restore(before);
-  if (failed(attempt(remarks)))
+  if (failed(attempt(made.remarks)))
     return failure();
-  if (fits() && failed(chooseRoles(before, remarks)))
+  if (fits() && (failed(chooseRoles(before, made.remarks)) || failed(chooseStages(before, made)) ||
+                 failed(chooseSlots(before, made))))
     return failure();
   bool isBetter = isTight || (overlaps(module) && !overlapsNow && !isLong);
   int64_t became = fits() ? warpgroupsNow(module) : 0;
@@ -280,11 +284,10 @@ LogicalResult FormSearch::chooseWarps(ModuleOp before, KernelAttr asked,
       relyOn(now / 2 + 1);
     return success();
   }
-  if (exchanges)
-    before->setAttr(kExchangeBytesAttr, exchanges);
-  before->setAttr(tile::kKernelAttr, form);
-  restore(before);
-  return attempt(remarks);
+  before->setDiscardableAttrs(forFour);
+  restore(*four);
+  made.remarks = std::move(said);
+  return success();
 }
 
 /// What tile-share-rings has said.
