@@ -201,6 +201,7 @@ LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &
   // Rings and a warp more that programs wait for which have nothing to do, or that are done
   // before those that compute have begun.
   bool missLoops = ringsMissLoops(module), overlapped = overlaps(module);
+  bool goesOn = ringsStandInLoops(module);
   int64_t copied = bytesOfSlots(module);
   bool isForNothing = !hasScores(module) && (cta::threadsOf(module) == kWarpgroupThreads
                                                  ? mayLeaveEarly(module)
@@ -222,9 +223,12 @@ LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &
     return failure();
   // Products in flight, or more copied ahead, are worth what the threads do for the few copies.
   bool gains = missLoops && (overlaps(module) || (bytesOfSlots(module) > copied && !overlapped));
-  bool areMore =
-      warpgroupsAtOnce(module, heldBlocks(module), cta::madeOf(module).sharedBytes) > with;
-  if (fits() && (isForNothing || gains || areMore))
+  int64_t without = warpgroupsAtOnce(module, heldBlocks(module), cta::madeOf(module).sharedBytes);
+  // A warp that is done before the loops has only taken registers. One that goes on to the next
+  // block of the result has not.
+  bool isIdle = missLoops && !goesOn && without >= with && bytesOfSlots(module) >= copied &&
+                overlaps(module) >= overlapped;
+  if (fits() && (isForNothing || gains || isIdle || without > with))
     return success();
   before->setAttr(tile::kKernelAttr, wanted);
   restore(before);
