@@ -201,6 +201,7 @@ LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &
   // Rings and a warp more that programs wait for which have nothing to do, or that are done
   // before those that compute have begun.
   bool missLoops = ringsMissLoops(module), overlapped = overlaps(module);
+  bool goesOn = ringsStandInLoops(module);
   int64_t copied = bytesOfSlots(module);
   bool isForNothing = !hasScores(module) && (cta::threadsOf(module) == kWarpgroupThreads
                                                  ? mayLeaveEarly(module)
@@ -222,9 +223,12 @@ LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &
     return failure();
   // Products in flight, or more copied ahead, are worth what the threads do for the few copies.
   bool gains = missLoops && (overlaps(module) || (bytesOfSlots(module) > copied && !overlapped));
-  bool areMore =
-      warpgroupsAtOnce(module, heldBlocks(module), cta::madeOf(module).sharedBytes) > with;
-  if (fits() && (isForNothing || gains || areMore))
+  int64_t without = warpgroupsAtOnce(module, heldBlocks(module), cta::madeOf(module).sharedBytes);
+  // A warp that is done before the loops has only taken registers. One that goes on to the next
+  // block of the result has not.
+  bool isIdle = missLoops && !goesOn && without >= with && bytesOfSlots(module) >= copied &&
+                overlaps(module) >= overlapped;
+  if (fits() && (isForNothing || gains || isIdle || without > with))
     return success();
   before->setAttr(tile::kKernelAttr, wanted);
   restore(before);
@@ -237,8 +241,8 @@ double FormSearch::partOfUse(const ProductCycles &few) {
   return now.partOfUse(few);
 }
 
-LogicalResult FormSearch::chooseWarps(ModuleOp before, KernelAttr asked,
-                                      std::vector<Diagnostic> &remarks) {
+LogicalResult FormSearch::chooseWarps(ModuleOp before, Made &made) {
+  KernelAttr asked = made.wanted;
   bool isTall = true, hasProducts = false;
   module.walk([&](cta::WarpgroupDotOp product) {
     hasProducts = true;
@@ -261,15 +265,19 @@ LogicalResult FormSearch::chooseWarps(ModuleOp before, KernelAttr asked,
   if (mayLeaveEarly(module) && !hasScores(module) && !isTight)
     return success();
   ProductCycles products = cyclesOfProducts(module);
-  KernelAttr form = kernelOf(before);
-  Attribute exchanges = before->removeAttr(kExchangeBytesAttr); // it was for four
+  OwningOpRef<ModuleOp> four = module.clone();
+  std::vector<Diagnostic> said = std::exchange(made.remarks, {});
+  DictionaryAttr forFour = before->getDiscardableAttrDictionary();
+  for (StringRef choice : {kExchangeBytesAttr, kNoSpareSlotsAttr, kTightSlotsAttr})
+    before->removeAttr(choice);
   before->setAttr(tile::kKernelAttr,
                   KernelAttr::get(asked.getContext(), 2 * asked.getWarps(), asked.getStages(),
                                   asked.getCtas(), asked.getRoles()));
   restore(before);
-  if (failed(attempt(remarks)))
+  if (failed(attempt(made.remarks)))
     return failure();
-  if (fits() && failed(chooseRoles(before, remarks)))
+  if (fits() && (failed(chooseRoles(before, made.remarks)) || failed(chooseStages(before, made)) ||
+                 failed(chooseSlots(before, made))))
     return failure();
   bool isBetter = isTight || (overlaps(module) && !overlapsNow && !isLong);
   int64_t became = fits() ? warpgroupsNow(module) : 0;
@@ -280,11 +288,10 @@ LogicalResult FormSearch::chooseWarps(ModuleOp before, KernelAttr asked,
       relyOn(now / 2 + 1);
     return success();
   }
-  if (exchanges)
-    before->setAttr(kExchangeBytesAttr, exchanges);
-  before->setAttr(tile::kKernelAttr, form);
-  restore(before);
-  return attempt(remarks);
+  before->setDiscardableAttrs(forFour);
+  restore(*four);
+  made.remarks = std::move(said);
+  return success();
 }
 
 /// What tile-share-rings has said.

@@ -84,9 +84,8 @@ LogicalResult FormSearch::make(OwningOpRef<ModuleOp> &before, Made &made) {
   if (cta::blockProgramsOf(module).count > 1)
     return success();
   if (failed(chooseExchanges(*before, made.remarks)) ||
-      failed(chooseRoles(*before, made.remarks)) ||
-      failed(chooseWarps(*before, made.wanted, made.remarks)) ||
-      failed(chooseStages(*before, made)) || failed(chooseSlots(*before, made)) ||
+      failed(chooseRoles(*before, made.remarks)) || failed(chooseStages(*before, made)) ||
+      failed(chooseSlots(*before, made)) || failed(chooseWarps(*before, made)) ||
       (!isShared && failed(choosePrograms(*before, made))))
     return failure();
   if (cta::blockProgramsOf(module).count > 1 && module->hasAttr(kFewProgramsAttr)) {

@@ -85,9 +85,9 @@ private:
   /// the rows of one instruction then, and reads of the right operand as much as before. As many
   /// warpgroups are better, too, if their products can run under arithmetic only then, or if four
   /// warps would have too much in registers. Where arithmetic takes longer than products, programs
-  /// that do not wait for each other hide more of it than warpgroups of one program do.
-  llvm::LogicalResult chooseWarps(mlir::ModuleOp before, KernelAttr asked,
-                                  std::vector<mlir::Diagnostic> &remarks);
+  /// that do not wait for each other hide more of it than warpgroups of one program do. Both have
+  /// the stages and slots that are best for them.
+  llvm::LogicalResult chooseWarps(mlir::ModuleOp before, Made &made);
   /// Blocks that threads copy ahead take shared memory for each stage. Fewer stages than were asked
   /// for where that lets more warpgroups in, up to as many as are enough: what is in flight is the
   /// same for more programs with shallow pipelines. Rings count programs themselves (RingStages).

@@ -72,6 +72,9 @@ bool feedsProduct(mlir::Value v);
 /// `onlyForProducts`: nothing but what the loop's products multiply.
 std::optional<Pipeline> planPipeline(mlir::scf::ForOp loop, int32_t stages, bool onlyForProducts);
 
+/// Lets the loop carry the pointers of rows that it copies where each thread has fewest of them.
+void spreadRows(Pipeline &p);
+
 /// Whether what threads read of the slots of `p` can be held by them: it is no more than blocks
 /// that they read in each turn, and not taken from there by products step by step.
 bool canBeTight(const Pipeline &p);

@@ -226,6 +226,7 @@ private:
     }
     for (Pipeline &p : pipelines) {
       p.stages = std::min(p.stages, limit);
+      spreadRows(p);
       SmallVector<LoadOp> scalars = scalarsAhead(p.loop);
       // What addresses depend on runs ahead with them.
       llvm::erase_if(scalars, [&](LoadOp load) { return p.ahead.contains(load); });

@@ -18,14 +18,28 @@ using layout::Dim;
 using layout::LinearLayout;
 
 cta::LayoutAttr tile::spreadLayout(RankedTensorType block, unsigned vector) {
-  if (block.getRank() != 1)
+  ArrayRef<int64_t> shape = block.getShape();
+  if (llvm::count_if(shape, [](int64_t size) { return size > 1; }) != 1)
     return {};
+  SmallVector<unsigned, 4> order; // the one dimension first
+  for (unsigned axis = 0; axis < shape.size(); ++axis)
+    order.insert(shape[axis] > 1 ? order.begin() : order.end(), axis);
   const LinearLayout &holders = cta::getLayout(block);
-  LinearLayout spread = layout::spread(block.getShape(), vector,
-                                       unsigned(holders.inSize(Dim::warp())), /*order=*/{0});
+  LinearLayout spread = layout::spread(shape, vector, unsigned(holders.inSize(Dim::warp())), order);
   return spread.inSize(Dim::reg()) < holders.inSize(Dim::reg())
              ? cta::LayoutAttr::get(block.getContext(), spread)
              : cta::LayoutAttr();
+}
+
+/// The layout in which `op` takes its operands to give its result in `layout`; null if that is none
+/// of the operations that are computed anew.
+static cta::LayoutAttr layoutOfOperands(Operation *op, cta::LayoutAttr layout) {
+  if (auto expand = dyn_cast<ExpandDimsOp>(op))
+    return cta::LayoutAttr::get(op->getContext(),
+                                layout::sliceAxis(layout.getLayout(), expand.getAxis()));
+  bool isKnown =
+      isa<MakeRangeOp, SplatOp, arith::ConstantOp>(op) || op->hasTrait<OpTrait::Elementwise>();
+  return isKnown ? layout : cta::LayoutAttr();
 }
 
 static Value computedIn(OpBuilder &b, Value row, cta::LayoutAttr layout, unsigned &left,
@@ -37,8 +51,10 @@ static Value computedIn(OpBuilder &b, Value row, cta::LayoutAttr layout, unsigne
     return known;
   Operation *op = row.getDefiningOp();
   if (!op || left == 0 || op->getNumResults() != 1 || op->getNumRegions() ||
-      !isMemoryEffectFree(op) ||
-      !(isa<MakeRangeOp, SplatOp, arith::ConstantOp>(op) || op->hasTrait<OpTrait::Elementwise>()))
+      !isMemoryEffectFree(op))
+    return {};
+  cta::LayoutAttr from = layoutOfOperands(op, layout);
+  if (!from)
     return {};
   --left;
   auto to = RankedTensorType::get(type.getShape(), type.getElementType(), layout);
@@ -48,7 +64,7 @@ static Value computedIn(OpBuilder &b, Value row, cta::LayoutAttr layout, unsigne
   }
   SmallVector<Value, 3> operands;
   for (Value operand : op->getOperands()) {
-    operands.push_back(computedIn(b, operand, layout, left, done));
+    operands.push_back(computedIn(b, operand, from, left, done));
     if (!operands.back())
       return {};
   }

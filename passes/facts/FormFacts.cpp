@@ -242,6 +242,15 @@ bool tile::ringsMissLoops(ModuleOp module) {
                                            .wasInterrupted();
 }
 
+bool tile::ringsStandInLoops(ModuleOp module) {
+  return module
+      .walk([](cta::RingWaitOp wait) {
+        return wait->getParentOfType<LoopLikeOpInterface>() ? WalkResult::interrupt()
+                                                            : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 bool tile::multipliesInLoops(ModuleOp module) {
   return module
       .walk([](cta::WarpgroupDotOp product) {

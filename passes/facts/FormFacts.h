@@ -63,6 +63,9 @@ bool copiesByThreads(mlir::ModuleOp module);
 /// Whether rings bring nothing to the loops that multiply, only what is read before and behind
 /// them.
 bool ringsMissLoops(mlir::ModuleOp module);
+/// Whether what rings bring is read turn by turn of some loop, perhaps one around those that
+/// multiply.
+bool ringsStandInLoops(mlir::ModuleOp module);
 bool multipliesInLoops(mlir::ModuleOp module);
 
 } // namespace tile

@@ -117,8 +117,10 @@ cta::LayoutAttr LayoutInference::layoutOfProduct(ArrayRef<int64_t> shape) const 
 /// Where an elementwise operation will be computed, as far as what goes into it has a home
 /// already; `depth` more of the operations before it are looked through.
 cta::LayoutAttr LayoutInference::expectedHome(Operation *op, unsigned depth) const {
-  if (cta::LayoutAttr home = firstHome(op->getOperands(), op))
-    return home;
+  if (cta::LayoutAttr home = firstHome(op->getOperands(), op)) {
+    cta::LayoutAttr there = layoutOfChanged(op, home);
+    return there ? there : home;
+  }
   for (Value operand : op->getOperands())
     if (Operation *def = operand.getDefiningOp(); depth > 0 && def && isElementwise(def))
       if (cta::LayoutAttr home = expectedHome(def, depth - 1))

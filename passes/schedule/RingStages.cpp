@@ -18,6 +18,22 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::specialization;
 
+/// Whether a loop computes with what its one product gave in the same turn, beyond adding it up.
+/// Another product would run under that.
+static bool worksOnResultsInTurn(func::FuncOp kernel) {
+  auto isWork = [](Operation *op) {
+    return isElementByElement(op) && !isa<arith::AddFOp, arith::AddIOp>(op);
+  };
+  return kernel
+      .walk([&](cta::WarpgroupDotOp dot) {
+        bool works = isa<scf::ForOp>(dot->getParentOp()) && startsAnew(dot.getAcc()) &&
+                     llvm::hasSingleElement(dot->getBlock()->getOps<cta::WarpgroupDotOp>()) &&
+                     llvm::any_of(dot->getUsers(), isWork);
+        return works ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// What decides how many slots the rings have: the bytes that they take and the warpgroups that
 /// then compute on a multiprocessor, up to as many as are of use.
 struct WarpSpecializer::StageCosts {
@@ -26,6 +42,7 @@ struct WarpSpecializer::StageCosts {
         others(lowering::bytesBesidesSlots(module, {}, /*withStores=*/false)),
         stored(lowering::bytesBesidesSlots(module, {}) - others),
         blocks(registersDuringProducts(in.kernel)), enough(enoughWarpgroups(in.kernel)),
+        worksOnResults(!hasFewPrograms(module) && worksOnResultsInTurn(in.kernel)),
         storeInSlots(threads == cta::threadsOf(module) && in.storesFollowSlots()) {
     // For programs that never come no room need be left: what is on its way is all by these.
     enough = std::min(enough, warpgroupsOfFewPrograms(module).value_or(enough));
@@ -43,11 +60,20 @@ struct WarpSpecializer::StageCosts {
         sum += lowering::ringBytes(in.ringTypeOf(group), stagesOf(group, count));
     return others + (storeInSlots ? std::max(sum, stored) : sum + stored);
   }
-  int64_t warpgroups(int32_t count) const {
+  int64_t warpgroups(int32_t count) const { return std::min(enough, allWarpgroups(count)); }
+  int64_t allWarpgroups(int32_t count) const {
     if (threads == cta::threadsOf(module)) // each also starts copies
-      return std::min(enough, warpgroupsAtOnce(module, blocks, bytes(count)));
-    return std::min(enough, programsAtOnce(module, blocks, bytes(count), threads) *
-                                int64_t(cta::threadsOf(module) / kWarpgroupThreads));
+      return warpgroupsAtOnce(module, blocks, bytes(count));
+    return programsAtOnce(module, blocks, bytes(count), threads) *
+           int64_t(cta::threadsOf(module) / kWarpgroupThreads);
+  }
+  /// Whether a stage more than `count`, which nobody has asked for, keeps no warpgroup of use away:
+  /// behind as many as by default all are, where turns work on what one product gave. Each hides
+  /// what others wait for.
+  bool isDeeperFree(int32_t count) const {
+    return worksOnResults && count >= kDefaultStages
+               ? allWarpgroups(count + 1) >= allWarpgroups(count)
+               : warpgroups(count + 1) >= warpgroups(count);
   }
   /// The deepest that fit shared memory.
   int32_t mostThatFit() const {
@@ -115,6 +141,7 @@ struct WarpSpecializer::StageCosts {
   ModuleOp module;
   unsigned threads; ///< of a program, those that copy included
   int64_t others, stored, blocks, enough;
+  bool worksOnResults;
   bool storeInSlots; ///< as tile-allocate-scratch does, where no warp copies ahead of stores
   int32_t most = 1;
 };
@@ -141,9 +168,8 @@ int32_t WarpSpecializer::stagesAhead(const StageCosts &costs, bool mayDeepen) co
     if (auto loop = group.firstUser->getParentOfType<scf::ForOp>(); loop && group.stages == most)
       fewest = std::max(fewest, fewestStages(loop, count, costs.warpgroups(count)));
   count = costs.fewerForCompany(count, fewest);
-  int64_t least = costs.warpgroups(count);
   while (mayDeepen && most > 1 && count >= most && count < tuningOf(kernel).mostOperandStages &&
-         costs.warpgroups(count + 1) >= least)
+         costs.isDeeperFree(count))
     ++count;
   return count;
 }
