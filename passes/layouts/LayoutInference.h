@@ -93,6 +93,7 @@ private:
   cta::LayoutAttr layoutWhereRepeated(LoadOp load, unsigned &budget);
   void findWanted(mlir::Value value, unsigned depth, unsigned &budget,
                   llvm::SmallVectorImpl<cta::LayoutAttr> &wanted);
+  bool isExchangedForLess(LoadOp load, cta::LayoutAttr repeated);
   cta::LayoutAttr cheapestOf(llvm::ArrayRef<cta::LayoutAttr> wanted, LoadOp load);
   void inferFor(mlir::scf::ForOp op);
   void inferIf(mlir::scf::IfOp op);

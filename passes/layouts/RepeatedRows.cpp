@@ -28,6 +28,64 @@ unsigned LayoutInference::mostRepeatedLoads(Operation *load) const {
   return std::min(tuning.repeatMostLoads, unsigned(cheap));
 }
 
+/// Whether a load takes addresses that are computed from `value`.
+static bool isIndexOfLoads(Value value, unsigned depth, unsigned &budget) {
+  for (Operation *user : value.getUsers()) {
+    if (budget == 0 || depth == 0)
+      return false;
+    --budget;
+    auto load = dyn_cast<LoadOp>(user);
+    if (load && load.getPtr() == value)
+      return true;
+    if ((isElementwise(user) || isa<ExpandDimsOp, BroadcastOp>(user)) &&
+        isIndexOfLoads(user->getResult(0), depth - 1, budget))
+      return true;
+  }
+  return false;
+}
+
+/// Whether products are computed in some loop around `op`.
+static bool isAroundProducts(Operation *op) {
+  for (auto loop = op->getParentOfType<LoopLikeOpInterface>(); loop;
+       loop = loop->getParentOfType<LoopLikeOpInterface>()) {
+    auto isProduct = [](Operation *o) {
+      return isa<DotOp, cta::WarpgroupDotOp>(o) ? WalkResult::interrupt() : WalkResult::advance();
+    };
+    if (loop->walk(isProduct).wasInterrupted())
+      return true;
+  }
+  return false;
+}
+
+/// Whether a row that each turn of a loop loads is loaded once by all threads together, and
+/// exchanged, for less than it is loaded by each thread that repeats it. Where products are about,
+/// warps that wait for each other cost more than that.
+bool LayoutInference::isExchangedForLess(LoadOp load, cta::LayoutAttr repeated) {
+  if (!load->getParentOfType<LoopLikeOpInterface>() || isAroundProducts(load))
+    return false;
+  // Behind a mask each access needs a truth, and a value to begin with.
+  constexpr double kOfMask = 2;
+  auto costOf = [&](cta::LayoutAttr layout) {
+    lowering::Cost cost = coalescing.cost(load, layout.getLayout());
+    if (load.getMask())
+      cost.instructions += kOfMask * coalescing.numAccesses(load, layout);
+    return cost;
+  };
+  cta::LayoutAttr best = coalescing.anchor(load);
+  lowering::Cost exchanged = costOf(best);
+  exchanged += lowering::convertCost(best.getLayout(), repeated.getLayout(),
+                                     getElementType(load.getType()), targetOf(load));
+  // The assembler has each address computed as its index comes: indices that come one by one start
+  // what is loaded by them one by one, behind an exchange all of these loads start together.
+  unsigned budget = reach::kUsersSeen;
+  if (isIndexOfLoads(load.getResult(), reach::kUsers, budget))
+    exchanged.cycles -= std::min(exchanged.cycles, tuningOf(load).resultCycles *
+                                                       coalescing.numAccesses(load, repeated));
+  // Fewer warps leave some of the places idle that instructions start from.
+  unsigned warps = std::max(coalescing.numWarps(), unsigned(lowering::kWarpsAtOnce));
+  return exchanged.total(warps) < costOf(repeated).total(warps);
+}
+
 /// Where `value`, or what becomes of its elements, is repeated to larger blocks: each layout once.
 void LayoutInference::findWanted(Value value, unsigned depth, unsigned &budget,
                                  SmallVectorImpl<cta::LayoutAttr> &wanted) {
@@ -77,8 +135,9 @@ cta::LayoutAttr LayoutInference::layoutWhereRepeated(LoadOp load, unsigned &budg
     return {};
   unsigned best = coalescing.numAccesses(load, coalescing.anchor(load));
   // Equal numbers are copied like others.
-  bool isGood = willComeFromRing(load, coalescing) ? coalescing.numCopies(load, layout) <= best
-                                                   : coalescing.numAccesses(load, layout) <=
-                                                         std::max(mostRepeatedLoads(load), best);
+  if (willComeFromRing(load, coalescing))
+    return coalescing.numCopies(load, layout) <= best ? layout : cta::LayoutAttr();
+  bool isGood = coalescing.numAccesses(load, layout) <= std::max(mostRepeatedLoads(load), best) &&
+                !isExchangedForLess(load, layout);
   return isGood ? layout : cta::LayoutAttr();
 }
