@@ -3,7 +3,6 @@
 #include "ir/AttributeRules.h"
 #include "ir/CtaDialect.h"
 #include "ir/Kernel.h"
-#include "ir/LaunchAttributes.h"
 #include "ir/Printing.h"
 
 using namespace mlir;
@@ -67,7 +66,6 @@ static const AttributeRule ofModules[] = {
     {kNoTensorMapsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kDependentLaunchAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kAnnouncesAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
-    {kFollowsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kEachLaneArrivesAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kAlgebraicAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kLoadAheadAttr, on<ModuleOp>, is<UnitAttr>, "unit"},

@@ -83,7 +83,7 @@ static std::string keyOf(const std::string &kernel, const std::string &layout,
                     std::to_string(cut.fewPrograms) + "|" + std::to_string(int(cut.share)) + "p" +
                     std::to_string(cut.parts) + "," + std::to_string(cut.step) + "|";
   for (bool flag : {cut.loop, cut.evenColumns, cut.evenRows, cut.evenInner, cut.evenDepth,
-                    cut.oneBlock, cut.wide, cut.announces, cut.follows, cut.streams})
+                    cut.oneBlock, cut.wide, cut.announces, cut.streams})
     key += flag ? '1' : '0';
   for (auto *flags : {&cut.divisible, &cut.aligned, &cut.absent}) {
     key += "|";
@@ -238,7 +238,6 @@ llvm::Expected<TensorLaunch> FusedProgram::launchFor(const Asked &asked, unsigne
   cut.announces = announcesNext(cut, index, programs, target);
   if (shape.product)
     cut.fewPrograms = fewPrograms(programs * kernel.parts, target);
-  cut.follows = cut.fewPrograms > 0 && index > 0;
   launch.grid = {uint32_t(programs), 1, 1};
   if (cut.sharesGrid())
     launch.grid[1] = uint32_t(kernel.parts);

@@ -1,7 +1,6 @@
 //===- KernelFrame.cpp - the function that a kernel becomes ---------------===//
 #include "ir/Attributes.h"
 #include "ir/Kernel.h"
-#include "ir/LaunchAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/graph/BlockEmitter.h"
 #include "passes/graph/RowSteps.h"
@@ -18,8 +17,6 @@ KernelFrame::KernelFrame(const KernelShape &shape, const Cut &cut, ModuleOp modu
     module->setAttr(cta::kProgramsTogetherAttr, b.getI32IntegerAttr(cut.together));
   if (cut.announces)
     module->setAttr(kAnnouncesAttr, b.getUnitAttr());
-  if (cut.follows)
-    module->setAttr(kFollowsAttr, b.getUnitAttr());
   if (cut.fewPrograms > 0)
     module->setAttr(kFewProgramsAttr, b.getI32IntegerAttr(cut.fewPrograms));
   b.setInsertionPointToEnd(module.getBody());

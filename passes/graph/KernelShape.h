@@ -111,7 +111,6 @@ struct Cut {
   std::vector<bool> divisible; ///< each size argument: a multiple of 16
   std::vector<bool> aligned;   ///< each array: to 16 bytes
   bool announces = false;      ///< the kernel behind may start before this one has ended
-  bool follows = false;        ///< the one before may still run when its programs start, all at once
   /// Of a product: programs that a multiprocessor gets at most; 0: enough for thread blocks that
   /// several share.
   int fewPrograms = 0;

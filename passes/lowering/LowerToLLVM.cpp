@@ -5,7 +5,6 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Algebra.h"
 #include "ir/Kernel.h"
-#include "ir/LaunchAttributes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/Passes.h"
 #include "passes/facts/Registers.h"
@@ -23,7 +22,6 @@
 #include "passes/lowering/products/Products.h"
 #include "passes/lowering/products/WarpgroupDot.h"
 #include "passes/lowering/rings/AsyncCopy.h"
-#include "passes/lowering/rings/FirstTiles.h"
 #include "passes/lowering/rings/Roles.h"
 #include "passes/lowering/rings/SharedReads.h"
 #include "passes/lowering/stores/StagedStores.h"
@@ -69,7 +67,6 @@ private:
   LogicalResult lower(arith::ConstantOp op);
   void lower(cta::PinOp op);
   void lower(cta::AnyInWarpOp op);
-  void findFirstAccesses();
   void waitForGrids();
 
   Core core;
@@ -89,18 +86,17 @@ private:
   Products products{core, reads};
   WarpgroupProducts warpgroupProducts{core, rings};
   StagedStores stores{core};
-  /// Where a dependent launch must wait for the grids before it: nowhere, in one place, or in one
-  /// of each role, of which the producer asks for its first tiles before.
-  llvm::SmallPtrSet<Operation *, 2> firstAccesses;
-  std::optional<FirstTiles> firstTiles;
+  /// Where a dependent launch must wait for the grids before it; null: nowhere.
+  Operation *firstAccess = nullptr;
   /// The grid behind this one is announced behind loops over products, not with the wait.
   bool announcesLate = false;
 };
 } // namespace
 
-/// The op of `body` that touches global memory first, at any depth. Inline PTX may, even if it is
-/// called pure: that only says that it has no side effects. Null: none does.
-static Operation *firstAccessIn(Block &body) {
+/// The op of the kernel's body before which a dependent launch waits for the
+/// grids before it: the first that touches global memory, at any depth. Inline
+/// PTX may, even if it is called pure: that only says that it has no side effects.
+static Operation *findFirstAccess(Block &body) {
   for (Operation &op : body) {
     WalkResult found = op.walk([](Operation *inner) {
       bool isElsewhere =
@@ -112,7 +108,8 @@ static Operation *firstAccessIn(Block &body) {
     if (found.wasInterrupted())
       return &op;
   }
-  return nullptr;
+  // Who waits for this grid relies on it to have waited for those before.
+  return body.getTerminator();
 }
 
 /// The PTX ISA version (times 10) that the author's own instructions need.
@@ -179,7 +176,7 @@ LogicalResult Lowering::run() {
   describeArguments(kernel, function, b);
   core.begin(function.addEntryBlock(b));
   if (module->hasAttr(kDependentLaunchAttr)) {
-    findFirstAccesses();
+    firstAccess = findFirstAccess(kernel.getBody().front());
     announcesLate = module->hasAttr(kAnnouncesAttr) && hasLoopOfProducts(kernel);
   }
   if (failed(lowerBlock(kernel.getBody().front())))
@@ -188,21 +185,6 @@ LogicalResult Lowering::run() {
     module->setAttr(kPtxVersionAttr, b.getI32IntegerAttr(version));
   kernel.erase();
   return success();
-}
-
-/// Before which ops a dependent launch waits for the grids before it.
-void Lowering::findFirstAccesses() {
-  Block &body = core.kernel.getBody().front();
-  Operation *first = firstAccessIn(body);
-  auto roles = dyn_cast_or_null<cta::RolesOp>(first);
-  if (roles && core.module->hasAttr(kFollowsAttr))
-    firstTiles.emplace(roles);
-  // Who waits for this grid relies on it to have waited for those before.
-  if (!firstTiles || !firstTiles->any())
-    return void(firstAccesses.insert(first ? first : body.getTerminator()));
-  for (Region *region : {&roles.getConsumers(), &roles.getProducer()})
-    if (Operation *access = firstAccessIn(region->front()))
-      firstAccesses.insert(access);
 }
 
 void Lowering::waitForGrids() {
@@ -218,10 +200,7 @@ LogicalResult Lowering::lowerBlock(Block &block) {
     in.setLoc(op.getLoc());
     if (failed(count.add(&op)))
       return failure();
-    if (firstTiles && firstTiles->standBefore(&op) &&
-        failed(firstTiles->ask(core, [this](Operation *o) { return lowerOp(o); })))
-      return failure();
-    if (firstAccesses.contains(&op))
+    if (&op == firstAccess)
       waitForGrids();
     if (failed(lowerOp(&op)) || failed(count.addProduct(&op)))
       return failure();
