@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/specialize/Builtins.h"
 #include "frontend/specialize/MathOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "text/Format.h"
 
 using namespace mlir;
@@ -73,6 +74,46 @@ static std::optional<double> knownExponent(BuiltinCall &c) {
   return exponent.toDouble();
 }
 
+/// Exponents from 0 up to this one are three bits, and the power a product of at most three
+/// squares.
+static constexpr int64_t kFirstLongExponent = 8;
+
+/// x^n for 0 <= n < kFirstLongExponent: half an ulp of error for each factor but one. The bits are
+/// asked for by selections, which cost as much as products, whatever n is.
+static Value shortPower(Specializer &s, const Tensor &x, const Tensor &n) {
+  Value one = s.floatConstant(1, x.type, x.shape()).value, square = x.value, result;
+  for (int64_t bit = 1; bit < kFirstLongExponent; bit *= 2) {
+    if (bit > 1)
+      square = s.create<arith::MulFOp>(square, square);
+    Value masked = s.create<arith::AndIOp>(n.value, s.intConstant(bit, n.type).value);
+    Value isSet =
+        s.create<arith::CmpIOp>(arith::CmpIPredicate::ne, masked, s.intConstant(0, n.type).value);
+    Value factor = s.create<arith::SelectOp>(isSet, square, one);
+    result = result ? s.create<arith::MulFOp>(result, factor) : factor;
+  }
+  return result;
+}
+
+/// x^n for a block x and an integer n that all elements share: what is seldom more than a few
+/// products is asked for once, outside of the elements. `any` makes the power for every other n,
+/// negative ones among them, whose quotient could be denormal where the product overflows.
+static Value powerOfInteger(Specializer &s, const Tensor &x, const Tensor &n,
+                            llvm::function_ref<Value()> any) {
+  Value isShort = s.create<arith::CmpIOp>(arith::CmpIPredicate::ult, n.value,
+                                          s.intConstant(kFirstLongExponent, n.type).value);
+  auto choice = scf::IfOp::create(s.builder, s.loc(), TypeRange(x.value.getType()), isShort,
+                                  /*withElseRegion=*/true);
+  auto fill = [&](Block *block, llvm::function_ref<Value()> value) {
+    OpBuilder::InsertionGuard guard(s.builder);
+    s.builder.setInsertionPointToEnd(block);
+    Value yielded = value();
+    scf::YieldOp::create(s.builder, s.loc(), yielded);
+  };
+  fill(choice.thenBlock(), [&] { return shortPower(s, x, n); });
+  fill(choice.elseBlock(), any);
+  return choice.getResult(0);
+}
+
 /// A power; an integer exponent counts as the float it is. The second, third and fourth are
 /// products: no less exact, and two instructions instead of some thirty.
 static PyValue power(BuiltinCall &c) {
@@ -87,6 +128,7 @@ static PyValue power(BuiltinCall &c) {
                        : c.s.create<arith::MulFOp>(square, *exponent == 3.0 ? x.value : square);
     return c.s.wrap({result, x.type});
   }
+  Tensor integer = y.type.isInt() && !y.isBlock() ? y : Tensor();
   if (y.type.isInt())
     y = c.s.cast(y, x.type);
   if (x.type != y.type || !c.s.broadcast({&x, &y}))
@@ -94,7 +136,9 @@ static PyValue power(BuiltinCall &c) {
                             describe(c[1])));
   if (isFast(c, x))
     return c.s.wrap(callLibrary(c.s, "fast_pow", {x, y}, x.type));
-  return c.s.wrap({c.s.create<math::PowFOp>(x.value, y.value), x.type});
+  auto any = [&]() -> Value { return c.s.create<math::PowFOp>(x.value, y.value); };
+  bool isChoice = integer && x.isBlock() && integer.type.bitWidth() >= 8;
+  return c.s.wrap({isChoice ? powerOfInteger(c.s, x, integer, any) : any(), x.type});
 }
 
 /// What the hardware gives in one or two instructions for fp32, and as exact as ever for fp64.

@@ -92,7 +92,9 @@ void Instructions::announceGrid() {
 
 void Instructions::barrier() {
   auto [id, threads] = roleBarrier;
-  if (threads == 0)
+  if ((threads ? threads : numThreads) == kLanes)
+    NVVM::SyncWarpOp::create(b, *loc, i32(-1));
+  else if (threads == 0)
     NVVM::Barrier0Op::create(b, *loc);
   else
     namedBarrier(roleGroup ? LLVM::AddOp::create(b, *loc, roleGroup, i32(int32_t(id))).getResult()

@@ -64,8 +64,8 @@ public:
   mlir::Value gridSize(unsigned axis);
 
   //===--- communication --------------------------------------------------===//
-  /// bar.sync of the threads that run this code: all of the block, unless
-  /// setRole has said otherwise.
+  /// A barrier of the threads that run this code: all of the block, unless setRole
+  /// has said otherwise. One warp needs none of the block's barriers: bar.warp.sync.
   void barrier();
   /// From here on barrier() is `id` among `threads`; 0 threads: all. With `group`
   /// (i32), it is the barrier that far behind `id`.

@@ -92,7 +92,7 @@ module attributes {tile.target = #tile.target<sm_89>, tile.kernel = #tile.kernel
 #b = #cta.layout<{register = [[0, 1], [0, 2], [8, 0], [16, 0], [32, 0], [4, 0]], lane = [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]], warp = []} : [64, 32]>
 // CHECK-LABEL: llvm.func @staged(
 // CHECK: llvm.store {{.*}} !llvm.ptr<3>
-// CHECK: nvvm.barrier0
+// CHECK: nvvm.bar.warp.sync
 // CHECK: ^[[BODY:.*]](%[[STEP:.*]]: i32, %{{.*}}: f32
 // CHECK: llvm.load {{.*}} !llvm.ptr<3> -> vector<4xi32>
 // CHECK: llvm.intr.fma
