@@ -293,9 +293,9 @@ cta::LayoutAttr LayoutInference::wantedBy(Operation *user, Value value, bool acc
   } else if (accesses && isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(user)) {
     if (auto load = dyn_cast<LoadOp>(user); load && load.getPtr() == value)
       wanted = layoutWhereRepeated(load, budget);
-    // Places that are dear to compute are computed where neighbours share sectors: what moves there
-    // or from there are elements, not pointers.
-    if (!wanted && user->getOperand(0) == value && !coalescing.isContiguous(user))
+    // Places that are dear to compute are computed where neighbours that are stored share sectors:
+    // what moves there are elements, not pointers. What is loaded stays where it is wanted.
+    if (isa<StoreOp>(user) && user->getOperand(0) == value && !coalescing.isContiguous(user))
       wanted = coalescing.ownLayout(user);
     if (!wanted)
       wanted = coalescing.anchor(user);
