@@ -164,10 +164,10 @@ LogicalResult FormSearch::spread(ModuleOp asked, OwningOpRef<ModuleOp> &before, 
     if (held <= kMaxRegisters || held * (warps / 2) > kMaxRegisters * 2 * kWarpsOfWarpgroup)
       break; // none is short, or all that there may be would be
     OwningOpRef<ModuleOp> few = module.clone();
-    // What is in memory is written and read again, at least once.
+    // What is in memory is written and read again, at least once, by half of these warps.
     int64_t spilled = held - kMaxRegisters, now = resident();
     ProductCycles products = cyclesOfProducts(module);
-    products.byWarps += 2.0 * double(spilled) * (warps / 2) * tuningOf(module).unknownTurns;
+    products.byWarps += double(spilled) * warps * tuningOf(module).unknownTurns;
     asked->setAttr(tile::kKernelAttr,
                    KernelAttr::get(module.getContext(), warps, kernelOf(asked).getStages(),
                                    kernelOf(asked).getCtas(), kernelOf(asked).getRoles()));
