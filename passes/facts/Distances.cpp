@@ -16,9 +16,13 @@ static constexpr int64_t kUnknownFactor = 8, kRowFactor = 64, kSaidMultiple = 16
 static int64_t capped(int64_t distance) { return std::min(distance, kFarApart); }
 
 namespace {
+/// What is said of factors that only the launch knows.
+enum class Unknown { Likely, Least, Far };
+
 class Guess {
 public:
-  explicit Guess(AxisInfoAnalysis &axes, bool isSure = false) : axes(axes), isSure(isSure) {}
+  explicit Guess(AxisInfoAnalysis &axes, Unknown unknown = Unknown::Likely)
+      : axes(axes), unknown(unknown) {}
   int64_t along(Value v, unsigned axis);
 
 private:
@@ -28,7 +32,7 @@ private:
   int64_t size(Value factor);
 
   AxisInfoAnalysis &axes;
-  bool isSure; ///< nothing is guessed
+  Unknown unknown;
   llvm::DenseMap<std::pair<Value, unsigned>, int64_t> known;
 };
 } // namespace
@@ -38,12 +42,14 @@ int64_t Guess::size(Value factor) {
   const AxisInfo &info = axes.get(factor);
   if (info.constant)
     return capped(std::abs(std::max(*info.constant, -kFarApart)));
-  if (isSure)
+  if (unknown == Unknown::Far)
     return kFarApart;
   int64_t multiple = 1;
   for (unsigned axis = 0; axis < info.axes.size(); ++axis)
     if (info.axes[axis].contiguity == 0)
       multiple = std::max(multiple, capped(info.divisibility(axis)));
+  if (unknown == Unknown::Least)
+    return multiple;
   return multiple >= kSaidMultiple ? std::max(multiple, kRowFactor) : kUnknownFactor;
 }
 
@@ -63,8 +69,9 @@ int64_t Guess::sum(ValueRange values, unsigned axis) {
 }
 
 int64_t Guess::ofOperation(Operation *op, unsigned axis) {
-  if (isSure && isa<arith::RemSIOp, arith::RemUIOp, arith::DivSIOp, arith::DivUIOp, arith::SelectOp,
-                    arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp>(op))
+  if (unknown == Unknown::Far &&
+      isa<arith::RemSIOp, arith::RemUIOp, arith::DivSIOp, arith::DivUIOp, arith::SelectOp,
+          arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp>(op))
     return kFarApart;
   return llvm::TypeSwitch<Operation *, int64_t>(op)
       .Case([&](MakeRangeOp) { return 1; })
@@ -122,5 +129,9 @@ int64_t tile::likelyDistance(Value block, unsigned axis, AxisInfoAnalysis &axes)
 }
 
 bool tile::isConstantDistance(Value block, unsigned axis, AxisInfoAnalysis &axes) {
-  return Guess(axes, /*isSure=*/true).along(block, axis) < kFarApart;
+  return Guess(axes, Unknown::Far).along(block, axis) < kFarApart;
+}
+
+int64_t tile::leastDistance(Value block, unsigned axis, AxisInfoAnalysis &axes) {
+  return Guess(axes, Unknown::Least).along(block, axis);
 }

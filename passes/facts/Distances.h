@@ -19,6 +19,9 @@ inline constexpr int64_t kFarApart = int64_t(1) << 30;
 /// Between neighbours of `block` (of integers or pointers) along `axis`, in elements: 0 where
 /// they are equal, at most kFarApart. Where indices wrap (`%`), between two that do not.
 int64_t likelyDistance(mlir::Value block, unsigned axis, AxisInfoAnalysis &axes);
+/// The least that it can be, if strides that only the launch knows are no less than what they are
+/// known to be multiples of.
+int64_t leastDistance(mlir::Value block, unsigned axis, AxisInfoAnalysis &axes);
 /// Whether that is no guess: constants alone say how far neighbours along `axis` are apart.
 bool isConstantDistance(mlir::Value block, unsigned axis, AxisInfoAnalysis &axes);
 

@@ -99,8 +99,10 @@ void Coalescing::lean(Operation *op, AxisInfoAnalysis &axes) {
   auto distance = [&](unsigned axis) { return isNear(axis) ? access.apart[axis] : kFarApart; };
   auto *nearest = llvm::min_element(
       access.order, [&](unsigned a, unsigned b) { return distance(a) < distance(b); });
-  if (!isNear(*nearest))
+  if (!isNear(*nearest)) {
+    spread(op, axes);
     return;
+  }
   // Of the strides that only the launch knows, the least is one most often.
   if (!isConstantDistance(op->getOperand(0), *nearest, axes))
     access.apart[*nearest] = access.bytes;
@@ -109,6 +111,23 @@ void Coalescing::lean(Operation *op, AxisInfoAnalysis &axes) {
   std::rotate(access.order.begin(), nearest, nearest + 1);
   if (access.leans)
     groupOf(shape, access.order);
+}
+
+/// A row that is stored in steps which only the launch knows: lanes beside each other share lines
+/// if the step is as short as it can be, and touch no more of them if it is not. Nothing waits for
+/// what is stored, and each element takes a request of its own in any case.
+void Coalescing::spread(Operation *op, AxisInfoAnalysis &axes) {
+  Access &access = accesses.find(op)->second;
+  unsigned fast = access.order.front();
+  ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
+  if (!isa<StoreOp>(op) || shape[fast] != llvm::product_of(shape) ||
+      isConstantDistance(op->getOperand(0), fast, axes))
+    return;
+  int64_t least = leastDistance(op->getOperand(0), fast, axes) * access.bytes;
+  if (least > 0 && least < kLineBytes) {
+    access.apart[fast] = least;
+    access.strided = true;
+  }
 }
 
 /// Lanes along dimensions whose distances only the launch knows, where a thread makes many

@@ -107,7 +107,7 @@ private:
     int64_t most = INT64_MAX;             ///< elements of a row that the mask may leave
     bool contiguous;
     bool leans = false;   ///< not contiguous, but likely nearly so along the fastest dimension
-    bool strided = false; ///< neither, but neighbours of a row share sectors
+    bool strided = false; ///< neither, but neighbours of a row share sectors, or may share lines
     llvm::SmallVector<int64_t, 4> apart; ///< bytes between neighbours along each dimension, likely
     llvm::SmallVector<int64_t, 4> runs;  ///< of equal addresses along each dimension, of loads
     bool repeated = false;               ///< along all dimensions but the fastest
@@ -131,6 +131,7 @@ private:
     bool hasRuns = false; ///< of elements, longer than vectors
   };
   void lean(mlir::Operation *op, AxisInfoAnalysis &axes);
+  void spread(mlir::Operation *op, AxisInfoAnalysis &axes);
   unsigned partsTouched(const Access &access, const layout::LinearLayout &l, unsigned vector,
                         unsigned partBytes) const;
   void addAccess(mlir::Operation *op, mlir::Value ptr, mlir::Value mask, AxisInfoAnalysis &axes);
