@@ -57,11 +57,12 @@ static bool isAroundProducts(Operation *op) {
   return false;
 }
 
-/// Whether a row that each turn of a loop loads is loaded once by all threads together, and
-/// exchanged, for less than it is loaded by each thread that repeats it. Where products are about,
-/// warps that wait for each other cost more than that.
+/// Whether a row is loaded once by all threads together, and exchanged, for less than it is loaded
+/// by each thread that repeats it. Where products are about, warps that wait for each other cost
+/// more than that. Outside of loops, what is loaded once, and begins a program, has to save a part
+/// of the cycles.
 bool LayoutInference::isExchangedForLess(LoadOp load, cta::LayoutAttr repeated) {
-  if (!load->getParentOfType<LoopLikeOpInterface>() || isAroundProducts(load))
+  if (isAroundProducts(load))
     return false;
   // Behind a mask each access needs a truth, and a value to begin with.
   constexpr double kOfMask = 2;
@@ -83,7 +84,8 @@ bool LayoutInference::isExchangedForLess(LoadOp load, cta::LayoutAttr repeated) 
                                                        coalescing.numAccesses(load, repeated));
   // Fewer warps leave some of the places idle that instructions start from.
   unsigned warps = std::max(coalescing.numWarps(), unsigned(lowering::kWarpsAtOnce));
-  return exchanged.total(warps) < costOf(repeated).total(warps);
+  double worth = load->getParentOfType<LoopLikeOpInterface>() ? 1 : tuningOf(load).worthExchange;
+  return exchanged.total(warps) < worth * costOf(repeated).total(warps);
 }
 
 /// Where `value`, or what becomes of its elements, is repeated to larger blocks: each layout once.
