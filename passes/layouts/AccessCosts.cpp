@@ -297,6 +297,9 @@ bool Coalescing::isGoodEnough(Operation *op, cta::LayoutAttr given) {
   int64_t elements = cast<RankedTensorType>(op->getOperand(0).getType()).getNumElements();
   if (given == best || !access.contiguous || elements <= 32 * warps)
     return true;
+  // Where threads have runs of rows, what a warp covers there is no measure.
+  if (cta::LayoutAttr own = ownLayout(op))
+    best = own;
   unsigned axis = access.order.front();
   return runBytes(given.getLayout(), axis, access.bytes) >=
          std::min(runBytes(best.getLayout(), axis, access.bytes), tuning.goodRunBytes);
