@@ -10,6 +10,7 @@
 #include "compiler/LongDivisions.h"
 #include "compiler/RegisterEstimate.h"
 #include "compiler/ShortIntegers.h"
+#include "compiler/SinkAddresses.h"
 #include "compiler/SkipLoops.h"
 #include "compiler/SplitLoops.h"
 #include "compiler/XorOffsets.h"
@@ -383,6 +384,7 @@ int PtxEmitter::optimize(Module &module, const tile::Target &target, const EmitO
   int few = 0;
   for (Function &f : module)
     if (f.getCallingConv() == CallingConv::PTX_Kernel) {
+      sinkAddresses(f, target);
       groupLoads(f, target);
       few = setLaunchBound(f, target, options.sharedBytes, options.fewPrograms);
       startLoadsTogether(f, target, options.sharedBytes);
