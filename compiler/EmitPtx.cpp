@@ -10,6 +10,7 @@
 #include "compiler/LongDivisions.h"
 #include "compiler/RegisterEstimate.h"
 #include "compiler/ShortIntegers.h"
+#include "compiler/SingleRoundings.h"
 #include "compiler/SinkAddresses.h"
 #include "compiler/SkipLoops.h"
 #include "compiler/SplitLoops.h"
@@ -381,6 +382,8 @@ int PtxEmitter::optimize(Module &module, const tile::Target &target, const EmitO
     widenShortIntegers(f);
   for (Function &f : module)
     splitXorOffsets(f);
+  for (Function &f : module)
+    roundAsPairs(f, target);
   int few = 0;
   for (Function &f : module)
     if (f.getCallingConv() == CallingConv::PTX_Kernel) {
