@@ -257,7 +257,12 @@ std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointe
   }
   if (!endsWhole(tile, use, bytes))
     return fail(Reason::TileEndsUnaligned);
-  tile.wraps = p->offset.wraps;
+  // Where the mask leaves out what wraps, for which it ends where the array does (`limit`), nobody
+  // sees it.
+  llvm::copy_if(p->offset.wraps, std::back_inserter(tile.wraps), [&](const auto &wrap) {
+    return llvm::none_of(
+        *bounds, [&](const Bound &bound) { return bound.dim == wrap.dim && !bound.isLower; });
+  });
   return tile;
 }
 

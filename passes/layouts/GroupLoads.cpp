@@ -8,6 +8,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Passes.h"
 #include "passes/facts/Registers.h"
+#include "passes/layouts/LoadsBeforeProducts.h"
 #include "passes/memory/Scratch.h"
 #include "target/Tuning.h"
 #include "llvm/ADT/SetVector.h"
@@ -25,8 +26,7 @@ using namespace tile;
 #define DEBUG_TYPE "tile-group-loads"
 ALWAYS_ENABLED_STATISTIC(loadsMoved, "loads that start before what waits for others");
 
-/// A block that threads load into registers, and nothing that may change meanwhile.
-static LoadOp plainLoad(Operation *op) {
+LoadOp tile::plainLoad(Operation *op) {
   auto load = dyn_cast<LoadOp>(op);
   return load && !load.getIsVolatile() && cta::hasLayout(load.getType()) ? load : LoadOp();
 }
@@ -91,10 +91,8 @@ struct GroupLoadsPass : tile::impl::GroupLoadsPassBase<GroupLoadsPass> {
 };
 } // namespace
 
-/// What `load` is computed from behind `first`, in the order of the text, the load last. None if
-/// that waits for something itself, or cannot be moved.
-static std::optional<SmallVector<Operation *>> computedFrom(LoadOp load, Operation *first,
-                                                            const DenseSet<Operation *> &waiting) {
+std::optional<SmallVector<Operation *>> tile::computedFrom(LoadOp load, Operation *first,
+                                                           const DenseSet<Operation *> &waiting) {
   llvm::SmallSetVector<Operation *, 16> found;
   SmallVector<Operation *> left{load};
   while (!left.empty()) {
@@ -166,8 +164,10 @@ void GroupLoadsPass::runOnOperation() {
   int64_t limit = mostRegistersOfThread(target, cta::threadsOf(module)) -
                   kRegistersBesideAccumulator - tuningOf(target).registersOfAddresses;
   for (func::FuncOp kernel : module.getOps<func::FuncOp>()) {
-    if (kernel.walk([](cta::WarpgroupDotOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    if (kernel.walk([](cta::WarpgroupDotOp) { return WalkResult::interrupt(); }).wasInterrupted()) {
+      loadsMoved += loadBeforeProducts(kernel);
       continue;
+    }
     int64_t most = registersDuringDots(kernel);
     SmallVector<Block *> blocks;
     kernel.walk([&](Block *block) {

@@ -140,12 +140,16 @@ def ComputeBehindProductsPass : TilePass<"tile-compute-behind-products", "::mlir
 def GroupLoadsPass : TilePass<"tile-group-loads", "::mlir::ModuleOp"> {
   let summary = "loads start before what waits for other loads";
   let description = [{
-    - **Needs**: a laid-out kernel without products of warpgroups, loops scheduled.
-    - **Guarantees**: a block that threads load into registers is loaded, with its addresses, before
+    - **Needs**: a laid-out kernel, loops scheduled.
+    - **Guarantees**: in a kernel without products of warpgroups, a block that threads load into registers
+      is loaded, with its addresses, before
       the first operation behind the loads in front of it that waits for one of those, or for other
       threads, as long as no thread holds more registers so than the kernel's blocks take where they
       take most, products by matrix instructions of warps included. So several loads wait at once.
-    - **Never**: moves a load across what writes memory, a branch or a loop; nor one that is volatile
+      In one with products of warpgroups, what threads load behind a loop of them (a bias, a block that
+      the result is added to) is loaded before that loop, which waits for copies there anyway, as long as
+      threads have registers left for it that are no other program's.
+    - **Never**: moves a load across what writes memory, a branch or another loop; nor one that is volatile
       or whose address is itself loaded there.
 
     ```

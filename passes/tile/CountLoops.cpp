@@ -10,6 +10,7 @@
 #include "passes/facts/Refusals.h"
 #include "passes/facts/StridedAccess.h"
 #include "passes/tile/CarriedBlocks.h"
+#include "passes/tile/Counters.h"
 #include "passes/tile/KnownComparisons.h"
 #include "passes/tile/KnownTurns.h"
 #include "llvm/ADT/Statistic.h"
@@ -369,6 +370,8 @@ struct CountLoopsPass : tile::impl::CountLoopsPassBase<CountLoopsPass> {
         }
       Turns(kernel).run();
       sumsCarried += carrySums(kernel);
+      if (unsigned joined = joinCounters(kernel))
+        LDBG() << joined << " counters keep their distance from the loop's own";
     }
   }
 };

@@ -40,7 +40,8 @@ def CountLoopsPass : TilePass<"tile-count-loops", "::mlir::ModuleOp"> {
       same in every turn of a `scf.for` are computed behind it from what they
       were before it and the number of turns, which is told in terms of the
       quotients that the program has already: K // 64, not (K - 63 + 63) // 64.
-      Scalars n - n % c are n / c * c. Of a block of integers or pointers to which a loop adds a number of
+      Scalars n - n % c are n / c * c. Integers that a `scf.for` carries for its turns alone, and that grow by
+      its step, are its variable plus what they were ahead of it. Of a block of integers or pointers to which a loop adds a number of
       each turn it carries the sum of these numbers. Branches that follow from the constant
       bounds of loops are decided. In kernels without products, all comparisons that
       do are constants, what a loop does in its

@@ -361,3 +361,49 @@ func.func @branches(%a: tensor<16x16xf16>, %b: tensor<16x16xf16>) -> tensor<16x1
   }
   return %sum : tensor<16x16xf32>
 }
+
+// What keeps its distance from the loop's variable is that: where it has caught up, and ahead of it by
+// a number or by what is known before the loop.
+// CHECK-LABEL: func.func @counters
+// CHECK: %[[AHEAD:.*]] = arith.subi %arg1, %arg0
+// CHECK: scf.for %[[T:.*]] = %arg0 to %arg2
+// CHECK-DAG: %[[OTHER:.*]] = arith.addi %[[T]], %[[AHEAD]]
+// CHECK-DAG: %[[NEAR:.*]] = arith.addi %[[T]], %c3_i32
+// CHECK: "test.load"(%[[T]], %[[OTHER]], %[[NEAR]])
+// CHECK: tile.dot
+// CHECK: "test.store"(%[[T]])
+func.func @counters(%first: i32, %far: i32, %n: i32, %x: tensor<16x16xf16>, %acc: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %c3 = arith.constant 3 : i32
+  %c8 = arith.constant 8 : i32
+  %before = arith.subi %first, %c8 : i32
+  %near = arith.addi %first, %c3 : i32
+  %r:4 = scf.for %t = %first to %n step %c8 iter_args(%c = %before, %d = %far, %e = %near, %sum = %acc) -> (i32, i32, i32, tensor<16x16xf32>) : i32 {
+    "test.load"(%t, %d, %e) : (i32, i32, i32) -> ()
+    %s = tile.dot %x, %x, %sum : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+    %c2 = arith.addi %c, %c8 : i32
+    "test.store"(%c2) : (i32) -> ()
+    %d2 = arith.addi %d, %c8 : i32
+    %e2 = arith.addi %c8, %e : i32
+    scf.yield %c2, %d2, %e2, %s : i32, i32, i32, tensor<16x16xf32>
+  }
+  return %r#3 : tensor<16x16xf32>
+}
+
+// One that grows by another number stays, and so does one that is needed behind a loop whose turns
+// are not counted.
+// CHECK-LABEL: func.func @other_counters
+// CHECK: scf.for %[[T:.*]] = %arg0 to %arg1 step %c8_i32 iter_args(%[[C:.*]] = %c0_i32, %[[D:.*]] = %c0_i32,
+// CHECK: "test.load"(%[[C]], %[[D]])
+func.func @other_counters(%first: i32, %n: i32, %x: tensor<16x16xf16>, %acc: tensor<16x16xf32>) -> (i32, tensor<16x16xf32>) {
+  %c0 = arith.constant 0 : i32
+  %c7 = arith.constant 7 : i32
+  %c8 = arith.constant 8 : i32
+  %r:3 = scf.for %t = %first to %n step %c8 iter_args(%c = %c0, %d = %c0, %sum = %acc) -> (i32, i32, tensor<16x16xf32>) : i32 {
+    "test.load"(%c, %d) : (i32, i32) -> ()
+    %s = tile.dot %x, %x, %sum : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+    %c2 = arith.addi %c, %c7 : i32
+    %d2 = arith.addi %d, %c8 : i32
+    scf.yield %c2, %d2, %s : i32, i32, tensor<16x16xf32>
+  }
+  return %r#1, %r#2 : i32, tensor<16x16xf32>
+}
