@@ -8,6 +8,7 @@
 #include "passes/copies/BulkRings.h"
 #include "passes/copies/FewPrograms.h"
 #include "passes/copies/Pipeline.h"
+#include "passes/copies/RowCopies.h"
 #include "passes/copies/ScalarsAhead.h"
 #include "passes/facts/DeadValues.h"
 #include "passes/facts/PointerRoots.h"
@@ -170,7 +171,12 @@ private:
       std::optional<BulkRing> ring;
       if (bulk && !isForProducts && targetOf(module).has(Feature::BulkCopies))
         ring = planBulkRing(loop, count, tuningOf(loop).bulkLeastRowBytes);
+      std::optional<Pipeline> byThreads;
       if (ring)
+        byThreads = threadsInPlaceOf(*ring);
+      if (byThreads)
+        pipelines.push_back(std::move(*byThreads));
+      else if (ring)
         bulkRings.push_back(std::move(*ring));
       else if (auto p = planPipeline(loop, count, /*onlyForProducts=*/!own))
         pipelines.push_back(std::move(*p));
