@@ -177,7 +177,7 @@ private:
       if (byThreads)
         pipelines.push_back(std::move(*byThreads));
       else if (ring)
-        bulkRings.push_back(std::move(*ring));
+        bulkRings.emplace_back(std::move(*ring)).scalarsAhead = true;
       else if (auto p = planPipeline(loop, count, /*onlyForProducts=*/!own))
         pipelines.push_back(std::move(*p));
     });
@@ -220,6 +220,21 @@ private:
     }
   }
 
+  /// What `loop` loads for itself beside `copies`, a turn ahead: single numbers, and where its
+  /// author asks for stages blocks that are too narrow to be copied, if a thread has no more of one
+  /// than registers are given out in steps of.
+  static SmallVector<LoadOp> aheadInRegisters(scf::ForOp loop, ArrayRef<Copy> copies) {
+    if (!loop->hasAttr(kNumStagesAttr) || hasProducts(loop))
+      return scalarsAhead(loop);
+    SmallVector<LoadOp> loads = loadsAhead(loop);
+    llvm::erase_if(loads, [&](LoadOp load) {
+      return isa<RankedTensorType>(load.getType()) &&
+             (llvm::any_of(copies, [&](const Copy &c) { return c.load == load; }) ||
+              registersOf(load.getType()) > kRegisterStep);
+    });
+    return loads;
+  }
+
   void rewrite() {
     for (AheadLoop &ahead : kept)
       keepAhead(ahead.loop, ahead.turns);
@@ -228,12 +243,12 @@ private:
       makeBulkRing(ring);
       ++rowRingsMade;
       if (ring.scalarsAhead)
-        loadTurnAhead(ring.loop, scalarsAhead(ring.loop));
+        loadTurnAhead(ring.loop, aheadInRegisters(ring.loop, {}));
     }
     for (Pipeline &p : pipelines) {
       p.stages = std::min(p.stages, limit);
       spreadRows(p);
-      SmallVector<LoadOp> scalars = scalarsAhead(p.loop);
+      SmallVector<LoadOp> scalars = aheadInRegisters(p.loop, p.copies);
       // What addresses depend on runs ahead with them.
       llvm::erase_if(scalars, [&](LoadOp load) { return p.ahead.contains(load); });
       ++loopsPipelined;
