@@ -125,9 +125,21 @@ static int registersOfAll(const tile::Target &target) {
   return target.multiprocessor.registers / target.multiprocessor.threads;
 }
 
+/// Whether what `i` gives is for the next turn alone: wherever it is loaded in this one, nothing
+/// waits for it.
+static bool isForNextTurn(const Instruction &i, const Loop &loop) {
+  return !i.use_empty() && all_of(i.users(), [&](const User *user) {
+    auto *phi = dyn_cast<PHINode>(user);
+    return phi && phi->getParent() == loop.getHeader();
+  });
+}
+
 static bool hasLoadsInTurns(const Function &kernel, const LoopInfo &loops) {
   return any_of(kernel, [&](const BasicBlock &block) {
-    return loops.getLoopFor(&block) && count_if(block, loadsGlobal) > 1;
+    const Loop *loop = loops.getLoopFor(&block);
+    return loop && count_if(block, [&](const Instruction &i) {
+                     return loadsGlobal(i) && !isForNextTurn(i, *loop);
+                   }) > 1;
   });
 }
 

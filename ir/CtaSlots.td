@@ -9,7 +9,7 @@ def Cta_SlotsOp : Cta_Op<"slots", [MemoryEffects<[MemWrite]>]> {
   let summary = "buffers of one type, one after the other in shared memory";
   let description = [{
     Returns the first of `count` buffers, each of which starts at a multiple of
-    1024 bytes. They live until the last user in the same block of operations.
+    its size, of 16 bytes at least and 1024 at most. They live until the last user in the same block of operations.
     ```mlir
     %s = cta.slots {count = 3 : i32} : !tile
     ```
@@ -17,7 +17,7 @@ def Cta_SlotsOp : Cta_Op<"slots", [MemoryEffects<[MemWrite]>]> {
   let arguments = (ins
     Arg<ConfinedAttr<I32Attr, [IntPositive]>, "how many buffers there are">:$count);
   let results = (outs
-    Res<Cta_BufferType, "the first of them; the others follow at multiples of 1024 bytes">:$result);
+    Res<Cta_BufferType, "the first of them; the others follow, each at such a multiple">:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 

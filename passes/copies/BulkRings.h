@@ -24,7 +24,8 @@ struct BulkRing {
   mlir::scf::ForOp loop;
   llvm::SmallVector<RowLoad, 2> loads;
   int32_t stages = 1;
-  bool scalarsAhead = false; ///< single numbers that the loop loads beside are loaded a turn before
+  bool scalarsAhead =
+      false; ///< what the loop loads beside for few registers is loaded a turn before
 
   cta::RingType type() const;
 };

@@ -1,6 +1,7 @@
 //===- FewPrograms.cpp - what loops load ahead where programs are few ------===//
 #include "passes/copies/FewPrograms.h"
 #include "ir/Kernel.h"
+#include "passes/copies/RowCopies.h"
 #include "passes/copies/ScalarsAhead.h"
 #include "passes/facts/EqualRuns.h"
 #include "passes/facts/Intervals.h"
@@ -88,7 +89,14 @@ std::optional<AheadLoop> tile::planAhead(scf::ForOp loop) {
     int32_t stages = stagesFor(blocks);
     if (target.has(Feature::BulkCopies))
       ahead.ring = planBulkRing(loop, stages, tuningOf(loop).aheadLeastRowBytes);
-    if (ahead.ring && ahead.ring->loads.size() == blocks.size()) {
+    bool isWhole = ahead.ring && ahead.ring->loads.size() == blocks.size();
+    if (isWhole)
+      ahead.pipeline = threadsInPlaceOf(*ahead.ring);
+    if (ahead.pipeline) {
+      ahead.ring.reset();
+      return ahead;
+    }
+    if (isWhole) {
       ahead.ring->scalarsAhead = true;
       return ahead;
     }

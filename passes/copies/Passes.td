@@ -70,7 +70,8 @@ def PipelineLoadsPass : TilePass<"tile-pipeline-loads", "::mlir::ModuleOp"> {
       are copied to shared memory by the threads themselves (cp.async),
       `num_stages - 1` iterations before they are used. So are all blocks
       of a loop that asks for stages itself; on sm_90 its rows are copied
-      in bulk instead (BulkRings.cpp). Where the module says `tile.load_ahead`, loops whose
+      in bulk instead (BulkRings.cpp), but for short ones of programs of one
+      warp (RowCopies.cpp). Where the module says `tile.load_ahead`, loops whose
       turns threads end by waiting or storing load ahead without being asked, into shared
       memory or registers (FewPrograms.cpp). `tile.gains_ahead` says up to how many programs a
       multiprocessor that pays, whether it is done or not.
@@ -101,7 +102,8 @@ def PipelineLoadsPass : TilePass<"tile-pipeline-loads", "::mlir::ModuleOp"> {
     A block that warpgroup instructions read along the other dimension than memory has it
     (elements of 8 or 32 bits) is copied as it lies where that takes less than copies of
     4 bytes; the threads read it from its slot in squares, and stage those. Single numbers
-    that the loop loads for itself are loaded in the turn before, and carried.
+    that the loop loads for itself are loaded in the turn before, and carried; so are blocks of a
+    loop that asks for stages which are too narrow to be copied, of few registers a thread.
   }];
   let options = [
     Option<"bulk", "bulk", "bool", "/*default=*/true", "rows of loops that ask for stages by bulk copies">,

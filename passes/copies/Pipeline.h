@@ -4,8 +4,8 @@
 
 #include "ir/CtaDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/memory/Scratch.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace tile {
 
@@ -25,7 +25,7 @@ struct Copy {
   bool isReadInPlace(cta::StageOp stage) const;
   /// Whether those that want the block transposed can: matrix instructions turn 16-bit elements.
   bool isReadTurned(TransOp trans) const;
-  int64_t bytes() const { return llvm::alignTo(buffer.getBytes(), cta::kSlotAlignment); }
+  int64_t bytes() const { return lowering::slotStride(buffer); }
 };
 
 /// Whether threads that multiply without matrix instructions read both operands of `dot` where

@@ -8,6 +8,7 @@
 #include "passes/copies/BulkRings.h"
 #include "passes/copies/FewPrograms.h"
 #include "passes/copies/Pipeline.h"
+#include "passes/copies/RowCopies.h"
 #include "passes/copies/ScalarsAhead.h"
 #include "passes/facts/DeadValues.h"
 #include "passes/facts/PointerRoots.h"
@@ -170,8 +171,13 @@ private:
       std::optional<BulkRing> ring;
       if (bulk && !isForProducts && targetOf(module).has(Feature::BulkCopies))
         ring = planBulkRing(loop, count, tuningOf(loop).bulkLeastRowBytes);
+      std::optional<Pipeline> byThreads;
       if (ring)
-        bulkRings.push_back(std::move(*ring));
+        byThreads = threadsInPlaceOf(*ring);
+      if (byThreads)
+        pipelines.push_back(std::move(*byThreads));
+      else if (ring)
+        bulkRings.emplace_back(std::move(*ring)).scalarsAhead = true;
       else if (auto p = planPipeline(loop, count, /*onlyForProducts=*/!own))
         pipelines.push_back(std::move(*p));
     });
@@ -214,6 +220,21 @@ private:
     }
   }
 
+  /// What `loop` loads for itself beside `copies`, a turn ahead: single numbers, and where its
+  /// author asks for stages blocks that are too narrow to be copied, if a thread has no more of one
+  /// than registers are given out in steps of.
+  static SmallVector<LoadOp> aheadInRegisters(scf::ForOp loop, ArrayRef<Copy> copies) {
+    if (!loop->hasAttr(kNumStagesAttr) || hasProducts(loop))
+      return scalarsAhead(loop);
+    SmallVector<LoadOp> loads = loadsAhead(loop);
+    llvm::erase_if(loads, [&](LoadOp load) {
+      return isa<RankedTensorType>(load.getType()) &&
+             (llvm::any_of(copies, [&](const Copy &c) { return c.load == load; }) ||
+              registersOf(load.getType()) > kRegisterStep);
+    });
+    return loads;
+  }
+
   void rewrite() {
     for (AheadLoop &ahead : kept)
       keepAhead(ahead.loop, ahead.turns);
@@ -222,12 +243,12 @@ private:
       makeBulkRing(ring);
       ++rowRingsMade;
       if (ring.scalarsAhead)
-        loadTurnAhead(ring.loop, scalarsAhead(ring.loop));
+        loadTurnAhead(ring.loop, aheadInRegisters(ring.loop, {}));
     }
     for (Pipeline &p : pipelines) {
       p.stages = std::min(p.stages, limit);
       spreadRows(p);
-      SmallVector<LoadOp> scalars = scalarsAhead(p.loop);
+      SmallVector<LoadOp> scalars = aheadInRegisters(p.loop, p.copies);
       // What addresses depend on runs ahead with them.
       llvm::erase_if(scalars, [&](LoadOp load) { return p.ahead.contains(load); });
       ++loopsPipelined;

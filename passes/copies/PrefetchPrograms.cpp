@@ -9,9 +9,11 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
+#include "passes/facts/Reach.h"
 #include "passes/facts/Refusals.h"
 #include "passes/facts/StridedAccess.h"
 #include "passes/layouts/DotLayouts.h"
+#include "passes/layouts/Homes.h"
 #include "target/Tuning.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
@@ -120,8 +122,8 @@ static int64_t bytesOf(Type type) {
   return getElementBytes(getElementType(type)) * (block ? block.getNumElements() : 1);
 }
 
-/// Whether `kernel` reduces rows, and its programs have nothing to do with each other.
-static bool reducesRows(func::FuncOp kernel) {
+/// Whether `kernel` reduces something, and its programs have nothing to do with each other.
+static bool mayReduceRows(func::FuncOp kernel) {
   bool reduces = false;
   WalkResult others = kernel.walk([&](Operation *op) {
     reduces |= isa<ReduceOp>(op);
@@ -130,6 +132,21 @@ static bool reducesRows(func::FuncOp kernel) {
     return isOther ? WalkResult::interrupt() : WalkResult::advance();
   });
   return reduces && !others.wasInterrupted();
+}
+
+/// Whether `row` is stored, maybe converted, without waiting for what else the program
+/// computes: that keeps the memory busy, which has nothing to do while rows are reduced.
+static bool isOnlyMoved(Value row, unsigned depth = 0) {
+  return depth < reach::kUsers &&
+         llvm::all_of(
+             row.getUsers(),
+             [&](Operation *user) {
+               if (auto store = dyn_cast<StoreOp>(user))
+                 return store.getValue() == row;
+               bool isConverted = user->getNumOperands() == 1 &&
+                                  (isElementwise(user) || isa<cta::ConvertLayoutOp>(user));
+               return isConverted && isOnlyMoved(user->getResult(0), depth + 1);
+             });
 }
 
 static void prefetch(ArrayRef<Row> rows, int64_t distance) {
@@ -163,7 +180,7 @@ static void prefetch(ArrayRef<Row> rows, int64_t distance) {
 }
 
 static void prefetchForLater(func::FuncOp kernel, int64_t aheadBytes) {
-  if (!reducesRows(kernel))
+  if (!mayReduceRows(kernel))
     return;
   StridedAnalysis strided;
   SmallVector<Row, 2> rows;
@@ -179,6 +196,9 @@ static void prefetchForLater(func::FuncOp kernel, int64_t aheadBytes) {
   int64_t stored = 0;
   for (StoreOp store : kernel.getBody().front().getOps<StoreOp>())
     stored += bytesOf(store.getValue().getType());
+  if (!rows.empty() &&
+      llvm::all_of(rows, [](Row &row) { return isOnlyMoved(row.load.getResult()); }))
+    return;
   if (rows.empty())
     return refuse(kernel, Reason::PrefetchUnknownRows);
   if (bytes < tuningOf(kernel).prefetchLeastBytes)

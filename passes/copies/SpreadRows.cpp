@@ -66,9 +66,7 @@ static bool spreadRow(scf::ForOp &loop, LoadOp load, unsigned vector) {
 }
 
 void tile::spreadRows(Pipeline &p) {
-  bool onlyForProducts = !p.loop->hasAttr(kNumStagesAttr), any = false;
-  if (!hasProducts(p.loop))
-    return;
+  bool onlyForProducts = hasProducts(p.loop) && !p.loop->hasAttr(kNumStagesAttr), any = false;
   for (Copy &copy : p.copies)
     if (copy.transpositions.empty())
       any |= spreadRow(p.loop, copy.load, copy.vector);

@@ -213,8 +213,9 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
           bool alive = p.first <= own.last && own.first <= p.last;
           if (!alive || p.end <= own.begin || own.end <= p.begin)
             continue;
-          own.end += llvm::alignTo(p.end, kSwizzlePeriod) - own.begin;
-          own.begin = llvm::alignTo(p.end, kSwizzlePeriod);
+          int64_t behind = int64_t(llvm::alignTo(p.end, lowering::bufferAlignment(op)));
+          own.end += behind - own.begin;
+          own.begin = behind;
           moved = true;
         }
       }

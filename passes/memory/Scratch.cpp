@@ -72,10 +72,24 @@ int64_t lowering::mostStoreParts(cta::TmaStoreOp op) {
   return parts;
 }
 
-int64_t lowering::bufferBytes(Operation *op) {
-  int64_t bytes = cast<cta::BufferType>(op->getResult(0).getType()).getBytes();
+int64_t lowering::slotAlignment(cta::BufferType buffer) {
+  constexpr int64_t kCopyUnit = 16;
+  return std::clamp(int64_t(llvm::PowerOf2Ceil(buffer.getBytes())), kCopyUnit, kSwizzlePeriod);
+}
+
+int64_t lowering::slotStride(cta::BufferType buffer) {
+  return llvm::alignTo(buffer.getBytes(), slotAlignment(buffer));
+}
+
+int64_t lowering::bufferAlignment(Operation *op) {
   auto slots = dyn_cast<cta::SlotsOp>(op);
-  return slots ? llvm::alignTo(bytes, kSwizzlePeriod) * slots.getCount() : bytes;
+  return slots ? slotAlignment(slots.getType()) : kSwizzlePeriod;
+}
+
+int64_t lowering::bufferBytes(Operation *op) {
+  auto buffer = cast<cta::BufferType>(op->getResult(0).getType());
+  auto slots = dyn_cast<cta::SlotsOp>(op);
+  return slots ? slotStride(buffer) * slots.getCount() : buffer.getBytes();
 }
 
 int64_t lowering::bytesOfCopies(ModuleOp module) {

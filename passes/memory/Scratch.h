@@ -51,7 +51,13 @@ int64_t mostStoreParts(cta::TmaStoreOp op);
 /// Whether a `cta.async_wait` needs no barrier of its own: a reduction follows, in
 /// which all warps meet.
 bool meetsInReduction(cta::AsyncWaitOp wait);
-/// Shared memory of a `cta.stage` or `cta.slots`.
+/// Slots that threads copy to begin at multiples of this, and follow each other at multiples of the
+/// stride: of their own size as long as that is less than the period of a swizzle, since a
+/// pattern does not go beyond its buffer. Small programs, of which many fit, have small slots.
+int64_t slotAlignment(cta::BufferType buffer);
+int64_t slotStride(cta::BufferType buffer);
+/// Where a `cta.stage` or `cta.slots` may begin, and what it takes of shared memory.
+int64_t bufferAlignment(mlir::Operation *op);
 int64_t bufferBytes(mlir::Operation *op);
 /// Shared memory that copies have: rings and slots.
 int64_t bytesOfCopies(mlir::ModuleOp module);

@@ -12,7 +12,9 @@
 #include "passes/Passes.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/Registers.h"
+#include "passes/tile/ForwardStores.h"
 #include "passes/tile/HoistLoads.h"
+#include "passes/tile/Written.h"
 #include "target/Tuning.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
@@ -36,22 +38,6 @@ namespace {
 struct Turns {
   scf::ForOp loop;
   int64_t first, step, count;
-};
-
-/// What may have been written to in some part of a block.
-struct Written {
-  DenseSet<Value> roots;
-  bool anything = false;
-
-  void add(Operation *op) {
-    op->walk([&](Operation *inner) {
-      anything |= !collectWritten(inner, roots) && !inner->hasTrait<OpTrait::IsTerminator>() &&
-                  !isa<PrintOp, AssertOp, AssumeOp, LoadOp, BarrierOp>(inner) &&
-                  !isa<DescriptorLoadOp, DescriptorGatherOp>(inner) && !inner->getNumRegions() &&
-                  !isMemoryEffectFree(inner);
-    });
-  }
-  bool reaches(LoadOp load) const { return anything || comesFrom(load.getPtr(), roots); }
 };
 
 /// Whether values of two loops' bodies are the same where both are at the same turn.
@@ -151,7 +137,7 @@ static int64_t registersOfSame(Turns early, Turns late, int64_t threads) {
   SameTurn same(early.loop, late.loop);
   int64_t registers = 0;
   for (auto again : late.loop.getBody()->getOps<LoadOp>()) {
-    if (!canBeShared(again) || written.reaches(again))
+    if (!canBeShared(again) || written.reaches(again.getPtr()))
       continue;
     for (auto load : early.loop.getBody()->getOps<LoadOp>())
       if (canBeShared(load) && same(load.getPtr(), again.getPtr()) &&
@@ -233,7 +219,7 @@ static void shareLoads(Block &block, int64_t &left) {
         continue;
       Written written;
       written.add(&op);
-      llvm::erase_if(kept, [&](LoadOp earlier) { return written.reaches(earlier); });
+      llvm::erase_if(kept, [&](LoadOp earlier) { return written.reaches(earlier.getPtr()); });
       continue;
     }
     if (!canBeShared(load))
@@ -289,6 +275,9 @@ struct KeepRowsPass : tile::impl::KeepRowsPassBase<KeepRowsPass> {
       DominanceInfo dominance(kernel);
       eliminateCommonSubExpressions(rewriter, dominance, kernel);
       left = free;
+      Forwarded forwarded = forwardStores(kernel, left);
+      LDBG() << forwarded.loads << " loads and " << forwarded.stores
+             << " stores of single numbers less";
       kernel.walk([&](Block *block) { shareLoads(*block, left); });
     }
   }

@@ -215,7 +215,9 @@ def KeepRowsPass : TilePass<"tile-keep-rows", "::mlir::ModuleOp"> {
     - **Needs**: tile operations without layouts, after common subexpressions are one.
     - **Guarantees**: in kernels without products, a load through the same pointers under the same
       mask as an earlier one of its block is that one, if nothing was written to what it reads
-      since, and a thread has registers for it. Loops with a constant number of turns are
+      since, and a thread has registers for it; a single number that was stored to a place is what
+      is loaded from there, also in the next turn of a loop, which carries it, and what is written
+      over before anybody can see it is not stored (ForwardStores.cpp). Loops with a constant number of turns are
       unrolled where a later one loads what an earlier one has. In kernels with products, what each
       turn of a loop that multiplies would load again stands in front of it, with what is computed
       from it alone, where the loop writes nothing to what it reads and few registers keep it:

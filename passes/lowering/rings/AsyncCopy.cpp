@@ -17,7 +17,7 @@ void AsyncCopies::lower(cta::SlotsOp op) {
 
 void AsyncCopies::lower(cta::SlotOp op) {
   Location loc = op.getLoc();
-  int64_t stride = llvm::alignTo(op.getType().getBytes(), cta::kSlotAlignment);
+  int64_t stride = slotStride(op.getType());
   Value skip = LLVM::MulOp::create(b, loc, core.getScalar(op.getIndex()), in.i32(int32_t(stride)));
   core.set(op.getResult(), {LLVM::AddOp::create(b, loc, core.getScalar(op.getSlots()), skip)});
 }

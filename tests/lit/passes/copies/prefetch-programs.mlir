@@ -125,4 +125,33 @@ func.func @together(%x: !tile.ptr<f32>, %out: !tile.ptr<f32>) {
   %old = tile.atomic_rmw fadd relaxed gpu %out, %s : !tile.ptr<f32>
   return
 }
+
+// Rows that are only moved, beside something else that is reduced, keep the memory busy by themselves.
+// CHECK-LABEL: func.func @moved
+// CHECK-NOT: cta.prefetch
+// CHECK: return
+func.func @moved(%x: !tile.ptr<f32>, %bounds: !tile.ptr<f32>, %out: !tile.ptr<f32>, %sum: !tile.ptr<f32>) {
+  %id = tile.program_id 0 : i32
+  %c1024 = arith.constant 1024 : i32
+  %start = arith.muli %id, %c1024 : i32
+  %i = tile.make_range 0 to 1024 : tensor<1024xi32>
+  %all = tile.splat %bounds : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+  %b = tile.addptr %all, %i : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+  %w = tile.load %b : tensor<1024x!tile.ptr<f32>>
+  %s = tile.reduce %w {axis = 0 : i32} : tensor<1024xf32> -> f32 {
+  ^bb0(%l: f32, %r: f32):
+    %a = arith.addf %l, %r : f32
+    tile.yield %a : f32
+  }
+  %row = tile.addptr %x, %start : !tile.ptr<f32>, i32
+  %rows = tile.splat %row : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+  %p = tile.addptr %rows, %i : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+  %v = tile.load %p : tensor<1024x!tile.ptr<f32>>
+  %to = tile.addptr %out, %start : !tile.ptr<f32>, i32
+  %tos = tile.splat %to : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+  %q = tile.addptr %tos, %i : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+  tile.store %q, %v : tensor<1024x!tile.ptr<f32>>
+  tile.store %sum, %s : !tile.ptr<f32>
+  return
+}
 }

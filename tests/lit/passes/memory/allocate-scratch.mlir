@@ -367,3 +367,27 @@ func.func @store_beside_copies(%map: !cta.tensor_map, %x: tensor<64x64xf16, #acc
   return
 }
 }
+
+// -----
+
+#row = #cta.layout<{offset = [[1], [2], [4], [8], [16], [32], [64]]} : [128]>
+#few = #cta.layout<{offset = [[1], [2]]} : [4]>
+
+// Slots that are smaller than the period of a swizzle follow each other closely: three of 256 bytes, and three
+// of 8, which copies of 16 bytes may go to.
+// CHECK: sharedBytes = 816
+// CHECK-LABEL: func.func @small_slots
+// CHECK: cta.slots {count = 3 : i32, cta.scratch_offset = 0 : i32}
+// CHECK: cta.slots {count = 3 : i32, cta.scratch_offset = 768 : i32}
+module attributes {tile.kernel = #tile.kernel<warps = 1>} {
+func.func @small_slots(%at: i32, %n: i32) {
+  %one = arith.constant 1 : i32
+  %s = cta.slots {count = 3 : i32} : !cta.buffer<[128], f16, #row>
+  %t = cta.slots {count = 3 : i32} : !cta.buffer<[4], f16, #few>
+  scf.for %i = %at to %n step %one : i32 {
+    %a = cta.slot %s[%i] : !cta.buffer<[128], f16, #row>
+    %b = cta.slot %t[%i] : !cta.buffer<[4], f16, #few>
+  }
+  return
+}
+}
