@@ -8,6 +8,7 @@
 #include "compiler/LoadFences.h"
 #include "compiler/LoadsFirst.h"
 #include "compiler/LongDivisions.h"
+#include "compiler/MasksApart.h"
 #include "compiler/RegisterEstimate.h"
 #include "compiler/ShortIntegers.h"
 #include "compiler/SingleRoundings.h"
@@ -388,6 +389,7 @@ int PtxEmitter::optimize(Module &module, const tile::Target &target, const EmitO
   for (Function &f : module)
     if (f.getCallingConv() == CallingConv::PTX_Kernel) {
       sinkAddresses(f, target);
+      keepMasksApart(f);
       groupLoads(f, target);
       few = setLaunchBound(f, target, options.sharedBytes, options.fewPrograms);
       startLoadsTogether(f, target, options.sharedBytes);

@@ -28,6 +28,21 @@ bool tile::loadsGlobal(const Instruction &i) {
   return tile::ptx::loadsGlobal(inlinePtx(i));
 }
 
+Value *tile::maskOf(const Instruction &i) {
+  auto *call = dyn_cast<CallInst>(&i);
+  auto *text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
+  int guard = text ? ptx::guardOf(text->getAsmString()) : -1;
+  if (guard < 0)
+    return nullptr;
+  int outputs = int(count_if(text->ParseConstraints(), [](const InlineAsm::ConstraintInfo &c) {
+    return c.Type == InlineAsm::isOutput;
+  }));
+  if (guard < outputs || guard - outputs >= int(call->arg_size()))
+    return nullptr;
+  Value *mask = call->getArgOperand(unsigned(guard - outputs));
+  return mask->getType()->isIntegerTy(1) ? mask : nullptr;
+}
+
 bool tile::multipliesByWarps(const Instruction &i) {
   auto *call = dyn_cast<CallInst>(&i);
   const Function *callee = call ? call->getCalledFunction() : nullptr;

@@ -21,6 +21,8 @@ class Value;
 namespace tile {
 
 bool loadsGlobal(const llvm::Instruction &i);
+/// The mask of an access, without which `i` leaves memory alone; null: there is none.
+llvm::Value *maskOf(const llvm::Instruction &i);
 /// A product by a matrix instruction of one warp.
 bool multipliesByWarps(const llvm::Instruction &i);
 /// For what the thread itself copies to shared memory.

@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/SkipLoops.h"
+#include "compiler/RegisterEstimate.h"
 #include "passes/lowering/instructions/PtxText.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
@@ -33,22 +34,6 @@
 using namespace llvm;
 using namespace llvm::PatternMatch;
 using namespace tile;
-
-/// The mask of an access, without which `i` leaves memory alone; null: there is none.
-static Value *maskOf(const Instruction &i) {
-  auto *call = dyn_cast<CallInst>(&i);
-  auto *text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
-  int guard = text ? ptx::guardOf(text->getAsmString()) : -1;
-  if (guard < 0)
-    return nullptr;
-  int outputs = int(count_if(text->ParseConstraints(), [](const InlineAsm::ConstraintInfo &c) {
-    return c.Type == InlineAsm::isOutput;
-  }));
-  if (guard < outputs || guard - outputs >= int(call->arg_size()))
-    return nullptr;
-  Value *mask = call->getArgOperand(unsigned(guard - outputs));
-  return mask->getType()->isIntegerTy(1) ? mask : nullptr;
-}
 
 namespace {
 /// A loop where `condition` is false.
