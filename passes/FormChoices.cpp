@@ -258,8 +258,7 @@ LogicalResult FormSearch::chooseWarps(ModuleOp before, Made &made) {
   // As many, too, where blocks leave no registers for indices and addresses in four.
   const Tuning &tuning = tuningOf(module);
   bool isLong = productsOfScore(module) < tuning.productsOfScore;
-  bool isTight = blocks + kRegistersBesideAccumulator >
-                 (isLong ? kMaxRegisters : tuning.mostRegistersOfWarpgroup);
+  bool isTight = blocks + kRegistersBesideAccumulator > kMaxRegisters;
   if (now >= tuning.enoughWarpgroups || then < now + (overlapsNow && !isTight))
     return success();
   if (mayLeaveEarly(module) && !hasScores(module) && !isTight)
