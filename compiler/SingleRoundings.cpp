@@ -53,7 +53,7 @@ static void roundAsPair(Instruction &rounding) {
 }
 
 void tile::roundAsPairs(Function &f, const Target &target) {
-  if (target.capability < 80)
+  if (!target.has(Feature::NarrowPairs))
     return;
   SmallVector<Instruction *> roundings;
   for (Instruction &i : instructions(f))

@@ -16,6 +16,7 @@
 #include "compiler/SinkAddresses.h"
 #include "compiler/RegisterEstimate.h"
 #include "passes/facts/Registers.h"
+#include "passes/lowering/instructions/PtxText.h"
 #include "target/Target.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
@@ -33,10 +34,7 @@ static SmallVector<Value *, 2> addressesOf(Instruction &i) {
     return {store->getPointerOperand()};
   auto *call = dyn_cast<CallInst>(&i);
   auto *text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
-  if (!text || !call->mayHaveSideEffects())
-    return {};
-  StringRef asmText = text->getAsmString();
-  if (!asmText.contains("st.global") && !asmText.contains("red.") && !asmText.contains("atom."))
+  if (!text || !ptx::writesGlobal(text->getAsmString()))
     return {};
   SmallVector<Value *, 2> addresses;
   for (Value *operand : call->args())

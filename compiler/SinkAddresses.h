@@ -10,8 +10,8 @@ class Function;
 
 namespace tile {
 
-/// In a kernel that holds more than `target` has registers for its threads: addresses that one store
-/// or atomic takes are computed just before it, if that keeps no more registers.
+/// In a kernel that holds more than `target` has registers for its threads: addresses that one
+/// store or atomic takes are computed just before it, if that keeps no more registers.
 void sinkAddresses(llvm::Function &f, const Target &target);
 
 } // namespace tile

@@ -19,6 +19,11 @@ bool ptx::loadsGlobal(StringRef text) {
   return text.contains("ld.global") || text.contains("ld.volatile.global");
 }
 
+bool ptx::writesGlobal(StringRef text) {
+  return text.contains("st.global") ||
+         (text.contains(".global") && (text.contains("red.") || text.contains("atom.")));
+}
+
 int ptx::guardOf(StringRef text) {
   int guard = -1;
   while (!text.empty()) {
