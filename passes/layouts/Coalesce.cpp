@@ -13,7 +13,6 @@
 
 using namespace mlir;
 using namespace tile;
-using layout::Dim;
 using layout::LinearLayout;
 
 static ArrayRef<int64_t> shapeOf(Value block) {
