@@ -9,6 +9,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 
 using namespace llvm;
 
@@ -105,5 +106,23 @@ void tile::emu::expandIntegersToBF16(Function &function) {
     f = b.CreateSelect(negative, b.CreateFNeg(f), f);
     cast->replaceAllUsesWith(b.CreateFPTrunc(f, cast->getType()));
     cast->eraseFromParent();
+  }
+}
+
+void tile::emu::expandPairsToBF16(Function &function) {
+  SmallVector<IntrinsicInst *> work;
+  for (Instruction &inst : instructions(function))
+    if (auto *call = dyn_cast<IntrinsicInst>(&inst);
+        call && call->getIntrinsicID() == Intrinsic::nvvm_ff2bf16x2_rn)
+      work.push_back(call);
+  for (IntrinsicInst *call : work) {
+    IRBuilder<> b(call);
+    Value *pair = PoisonValue::get(call->getType());
+    for (unsigned half : {0, 1}) {
+      Value *x = call->getArgOperand(1 - half); // the upper half comes first
+      pair = b.CreateInsertElement(pair, b.CreateFPTrunc(x, b.getBFloatTy()), half);
+    }
+    call->replaceAllUsesWith(pair);
+    call->eraseFromParent();
   }
 }

@@ -19,6 +19,9 @@ void expandNarrowMulAdd(llvm::Function &function);
 /// Integers to bf16 in steps that round once, as sm_90 does.
 void expandIntegersToBF16(llvm::Function &function);
 
+/// `cvt.rn.bf16x2.f32` as the rounding of each half.
+void expandPairsToBF16(llvm::Function &function);
+
 } // namespace tile::emu
 
 #endif // TILE_EMULATOR_PTX_CONTRACT_H

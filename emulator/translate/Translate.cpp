@@ -340,6 +340,7 @@ Error Translator::run(const Triple &triple, const DataLayout &layout) {
 
   helpers.push_back(kernel);
   for (Function *f : helpers) {
+    expandPairsToBF16(*f);
     for (Instruction *fill : defineUndefined(*f))
       hostCode.insert(fill);
     SmallVector<Instruction *> work;
