@@ -28,7 +28,7 @@
 using namespace llvm;
 using namespace tile;
 
-/// The addresses that `i` writes to in global memory.
+/// The addresses that `i` writes to.
 static SmallVector<Value *, 2> addressesOf(Instruction &i) {
   if (auto *store = dyn_cast<StoreInst>(&i))
     return {store->getPointerOperand()};

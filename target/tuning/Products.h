@@ -64,7 +64,7 @@ struct ProductTuning {
   /// that hold more than another: seven eighths of all, the rest is for indices and addresses.
   /// Judgement. No reason to have two warpgroups hold the same blocks, if no more programs fit so:
   /// three kernels of attention with more than that, but less than all, take 135, 213 and 413 us
-  /// by four warps, with up to 192 bytes of spills, and 149, 276 and 462 by eight (H200).
+  /// by four warps, with 44, 72 and 376 bytes of spills, and 149, 276 and 462 by eight (H200).
   int64_t mostRegistersOfWarpgroup = 223;
 
   //===--------------------------------------------------------------------===//
