@@ -20,14 +20,15 @@ using namespace tile;
 LogicalResult FormSearch::chooseStages(ModuleOp before, Made &made) {
   KernelAttr form = kernelOf(before);
   const Tuning &tuning = tuningOf(module);
-  int64_t now = warpgroupsNow(module), enough = tuning.enoughWarpgroups;
+  int64_t now = warpsNow(module), enough = tuning.enoughWarpgroups * kWarpsOfWarpgroup;
   if (hasFewPrograms(module) || !isFree(made.wanted.getRoles()) || made.wanted.getCtas() > 1 ||
       !copiesByThreads(module) || form.getStages() <= kFewestAhead || now >= enough ||
-      now >= warpgroupsAtOnce(module, heldBlocks(module), 0))
+      now >= warpsAtOnce(module, heldBlocks(module), 0))
     return success(); // it is not for shared memory that there are no more
   OwningOpRef<ModuleOp> asked = module.clone();
   std::vector<Diagnostic> said;
-  int64_t most = now, programs = now / int64_t(cta::threadsOf(module) / kWarpgroupThreads);
+  int64_t most = now, programs = now / int64_t(cta::threadsOf(module) / kLanes);
+  bool byWarpgroups = multipliesInLoops(module);
   double wanted = double(now * (form.getStages() - 1)) *
                   (programs == 1 ? tuning.keptInFlightOfOne : tuning.keptInFlight);
   auto attemptWith = [&](int32_t stages) -> LogicalResult {
@@ -38,7 +39,7 @@ LogicalResult FormSearch::chooseStages(ModuleOp before, Made &made) {
   for (int32_t stages = kFewestAhead; stages < form.getStages(); ++stages) {
     if (failed(attemptWith(stages)))
       return failure();
-    int64_t became = fits() && multipliesInLoops(module) ? warpgroupsNow(module) : 0;
+    int64_t became = fits() && multipliesInLoops(module) == byWarpgroups ? warpsNow(module) : 0;
     if (became <= now || became < most)
       break;
     if (double(became * (stages - 1)) < wanted)

@@ -65,6 +65,12 @@ int64_t tile::warpgroupsNow(ModuleOp module) {
   return warpgroupsWith(module, cta::madeOf(module).sharedBytes);
 }
 
+int64_t tile::warpsNow(ModuleOp module) {
+  if (cta::threadsOf(module) < kWarpgroupThreads)
+    return warpsAtOnce(module, heldBlocks(module), cta::madeOf(module).sharedBytes);
+  return warpgroupsNow(module) * int64_t(kWarpgroupThreads / kLanes);
+}
+
 bool tile::overlaps(ModuleOp module) {
   return module
       .walk([](cta::WarpgroupDotOp product) {

@@ -28,6 +28,8 @@ int64_t heldBlocks(mlir::ModuleOp module);
 int64_t warpgroupsWithRoles(mlir::ModuleOp module);
 /// And in the form that there is.
 int64_t warpgroupsNow(mlir::ModuleOp module);
+/// The warps of these, or of programs that are less than a warpgroup.
+int64_t warpsNow(mlir::ModuleOp module);
 /// And if its programs took so much shared memory.
 int64_t warpgroupsWith(mlir::ModuleOp module, int64_t sharedBytes);
 /// Whether something is done while products run.

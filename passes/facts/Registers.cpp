@@ -169,12 +169,17 @@ int64_t tile::programsAtOnce(ModuleOp module, int64_t blocks, int64_t sharedByte
       .programs;
 }
 
-int64_t tile::warpgroupsAtOnce(ModuleOp module, int64_t blocks, int64_t sharedBytes) {
+int64_t tile::warpsAtOnce(ModuleOp module, int64_t blocks, int64_t sharedBytes) {
   if (module.walk([](cta::AsyncCopyOp) { return WalkResult::interrupt(); }).wasInterrupted())
     blocks += tuningOf(module).registersOfAddresses;
   unsigned threads = cta::threadsOf(module);
-  return programsAtOnce(module, blocks, sharedBytes, threads) *
-         int64_t(threads / kWarpgroupThreads);
+  return programsAtOnce(module, blocks, sharedBytes, threads) * int64_t(threads / kLanes);
+}
+
+int64_t tile::warpgroupsAtOnce(ModuleOp module, int64_t blocks, int64_t sharedBytes) {
+  if (cta::threadsOf(module) < kWarpgroupThreads)
+    return 0;
+  return warpsAtOnce(module, blocks, sharedBytes) / int64_t(kWarpgroupThreads / kLanes);
 }
 
 int64_t tile::mostRegistersOfThread(const Target &target, unsigned threads) {

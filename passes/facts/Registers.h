@@ -59,8 +59,10 @@ int64_t registersOfLargestProduct(mlir::func::FuncOp kernel);
 int64_t programsAtOnce(mlir::ModuleOp module, int64_t blocks, int64_t sharedBytes,
                        unsigned threads);
 
-/// Warpgroups that compute, of all programs with `sharedBytes` each that a multiprocessor has
-/// room for, where no warps only copy and a thread holds `blocks` registers of blocks.
+/// Warps that compute, of all programs with `sharedBytes` each that a multiprocessor has
+/// room for, where none only copy and a thread holds `blocks` registers of blocks.
+int64_t warpsAtOnce(mlir::ModuleOp module, int64_t blocks, int64_t sharedBytes);
+/// Warpgroups that they are; none where programs are smaller.
 int64_t warpgroupsAtOnce(mlir::ModuleOp module, int64_t blocks, int64_t sharedBytes);
 
 /// In which registers are given to threads.

@@ -336,17 +336,16 @@ cta::LayoutAttr Coalescing::layoutWith(const Group &group, unsigned vector, unsi
     return coalesced(group.shape, vector, fastLanes, warps, group.order, dims);
   };
   LinearLayout layout = withWarps(warpOrder);
-  auto loadsLess = [&](const LinearLayout &other, bool onlyNear) {
-    return numRepeatedLoads(group.shape, other, onlyNear) <
-           numRepeatedLoads(group.shape, layout, onlyNear);
+  auto numLoads = [&](const LinearLayout &l, bool onlyNear) {
+    return numRepeatedLoads(group.shape, l, onlyNear);
   };
-  if (!axes && !repeated.empty())
-    if (LinearLayout rows = withWarps(byRows);
-        loadsLess(rows, /*onlyNear=*/true) &&
-        cyclesOfRepeated(group.shape, rows) < cyclesOfRepeated(group.shape, layout))
-      layout = rows;
+  if (LinearLayout rows = withWarps(byRows);
+      !axes && numLoads(rows, /*onlyNear=*/true) <= numLoads(layout, /*onlyNear=*/true) &&
+      cyclesOfRepeated(group.shape, rows) < cyclesOfRepeated(group.shape, layout))
+    layout = rows;
   if (axes && !isAccessed(group.shape) && loadsMoreOftenThanItCombines(group.shape))
-    if (LinearLayout columns = withWarps(group.order); loadsLess(columns, /*onlyNear=*/false))
+    if (LinearLayout columns = withWarps(group.order);
+        numLoads(columns, /*onlyNear=*/false) < numLoads(layout, /*onlyNear=*/false))
       layout = columns;
   return cta::LayoutAttr::get(context, layout);
 }

@@ -267,6 +267,13 @@ cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsig
   return wantedByUsers(value, accesses, depth, budget);
 }
 
+/// Whether a row stays a row: dimensions of one element come and go, as in `expand_dims`.
+static bool movesNothing(ReshapeOp op) {
+  auto isLong = [](int64_t size) { return size > 1; };
+  return llvm::equal(llvm::make_filter_range(op.getSrc().getType().getShape(), isLong),
+                     llvm::make_filter_range(op.getType().getShape(), isLong));
+}
+
 cta::LayoutAttr LayoutInference::wantedBy(Operation *user, Value value, bool accesses,
                                           unsigned depth, unsigned &budget) {
   --budget;
@@ -274,7 +281,8 @@ cta::LayoutAttr LayoutInference::wantedBy(Operation *user, Value value, bool acc
   if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
     cta::LayoutAttr large = layoutOfRepeated(broadcast, budget);
     wanted = get(operandLayoutFor(user, large.getLayout()));
-  } else if (isa<ExpandDimsOp, TransOp>(user) || (accesses && isa<ReshapeOp>(user))) {
+  } else if (isa<ExpandDimsOp, TransOp>(user) ||
+             (isa<ReshapeOp>(user) && (accesses || movesNothing(cast<ReshapeOp>(user))))) {
     if (auto result = wantedByUsers(user->getResult(0), accesses, depth - 1, budget))
       wanted = get(operandLayoutFor(user, result.getLayout()));
   } else if (isa<JoinOp>(user) && accesses) {
