@@ -61,6 +61,7 @@ static const AttributeRule ofModules[] = {
     {kPersistentAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kCheckedLaunchAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kNoWarpgroupDotsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
+    {kNoTensorStoresAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kTightSlotsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kNoSpareSlotsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kNoTensorMapsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},

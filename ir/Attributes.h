@@ -30,6 +30,8 @@ inline constexpr llvm::StringLiteral kPersistentAttr = "tile.persistent";
 inline constexpr llvm::StringLiteral kCheckedLaunchAttr = "tile.checked_launch";
 /// Unit: products by the instructions of warps alone.
 inline constexpr llvm::StringLiteral kNoWarpgroupDotsAttr = "tile.no_warpgroup_dots";
+/// Unit: threads store results, which have no room to be staged for TMA.
+inline constexpr llvm::StringLiteral kNoTensorStoresAttr = "tile.no_tensor_stores";
 /// i32: bytes of an exchange at a time, at most, outside of loops that multiply; absent: as many as
 /// anywhere.
 inline constexpr llvm::StringLiteral kExchangeBytesAttr = "tile.exchange_bytes";

@@ -44,8 +44,12 @@ struct Form {
   std::optional<Reason> lost;
 };
 
-/// In the order of what is lost: turns of two groups, a stage at a time, warpgroup products.
-/// The last is asked for with all the stages there were: others copy then.
+bool hasTensorStores(ModuleOp module) {
+  return module.walk([](cta::TmaStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+/// In the order of what is lost: turns of two groups, a stage at a time, results by TMA, warpgroup
+/// products. The last is asked for with all the stages there were: others copy then.
 constexpr Form smallerForms[] = {
     {[](ModuleOp made, ModuleOp) { return cta::groupsOf(made) > 1; },
      [](ModuleOp m) { m->setAttr(tile::kKernelAttr, cooperative(kernelOf(m))); },
@@ -54,6 +58,11 @@ constexpr Form smallerForms[] = {
      [](ModuleOp m) {
        m->setAttr(tile::kKernelAttr, withStages(kernelOf(m), kernelOf(m).getStages() - 1));
      },
+     std::nullopt},
+    {[](ModuleOp made, ModuleOp asked) {
+       return !asked->hasAttr(kNoTensorStoresAttr) && hasTensorStores(made);
+     },
+     [](ModuleOp m) { m->setAttr(kNoTensorStoresAttr, UnitAttr::get(m.getContext())); },
      std::nullopt},
     {[](ModuleOp, ModuleOp asked) { return !asked->hasAttr(kNoWarpgroupDotsAttr); },
      [](ModuleOp m) { m->setAttr(kNoWarpgroupDotsAttr, UnitAttr::get(m.getContext())); },

@@ -11,7 +11,6 @@
 #include "passes/copies/RowCopies.h"
 #include "passes/copies/ScalarsAhead.h"
 #include "passes/facts/DeadValues.h"
-#include "passes/facts/FormFacts.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Refusals.h"
@@ -95,16 +94,6 @@ static int64_t programsWithRegisters(ModuleOp module) {
   return programsAtOnce(module, registers, /*sharedBytes=*/0, cta::threadsOf(module));
 }
 
-/// Whether a turn of `loop` has another loop with products in it.
-static bool hasLoopOfProducts(scf::ForOp loop) {
-  return loop
-      .walk([&](scf::ForOp inner) {
-        return inner != loop && hasProducts(inner) ? WalkResult::interrupt()
-                                                   : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
@@ -171,9 +160,6 @@ private:
       auto own = loop->getAttrOfType<IntegerAttr>(kNumStagesAttr);
       bool isForProducts = hasProducts(loop);
       int32_t count = stagesOfUse(loop, own ? int32_t(own.getInt()) : stages);
-      // Copies have a whole loop's time to come: room is for that loop's own.
-      if (!own && hasLoopOfProducts(loop))
-        count = std::min(count, kFewestAhead);
       if (!own && !isForProducts) {
         if (!hasRoles)
           planForFew(loop);

@@ -1,5 +1,6 @@
 //===- TensorStores.cpp ---------------------------------------------------===//
 #include "passes/copies/TensorStores.h"
+#include "ir/Attributes.h"
 #include "ir/Kernel.h"
 #include "ir/layout/WarpgroupLayouts.h"
 #include "passes/copies/ArrayAccesses.h"
@@ -57,7 +58,8 @@ bool TensorStores::rewrite(Operation *store, bool isAlone) {
   int64_t bytes = type.getNumElements() * getElementBytes(type.getElementType());
   if (bytes < tuningOf(store).tmaStoreLeastBytes)
     return false;
-  if (bytes > tuningOf(store).tmaStoreMostBytes) {
+  if (bytes > tuningOf(store).tmaStoreMostBytes ||
+      kernel->getParentOfType<ModuleOp>()->hasAttr(kNoTensorStoresAttr)) {
     refuse(store, Reason::TileStoreLarge);
     return false;
   }
