@@ -62,7 +62,7 @@ static bool isAroundProducts(Operation *op) {
 /// more than that. Outside of loops, what is loaded once, and begins a program, has to save a part
 /// of the cycles.
 bool LayoutInference::isExchangedForLess(LoadOp load, cta::LayoutAttr repeated) {
-  if (isAroundProducts(load))
+  if (isAroundProducts(load) && coalescing.numWarps() > 1)
     return false;
   // Behind a mask each access needs a truth, and a value to begin with.
   constexpr double kOfMask = 2;
