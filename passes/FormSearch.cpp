@@ -1,6 +1,7 @@
 //===- FormSearch.cpp - when a kernel is laid out once more ---------------===//
 #include "passes/FormSearch.h"
 #include "ir/Attributes.h"
+#include "passes/copies/Pipeline.h"
 #include "passes/facts/FormFacts.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Registers.h"
@@ -42,10 +43,25 @@ struct Form {
   void (*ask)(ModuleOp);
   /// What a user may have wanted and does not get.
   std::optional<Reason> lost;
+  /// Whether what fits is worth it, and what asks for it no more, if that is not always so.
+  bool (*isWorth)(ModuleOp made) = nullptr;
+  void (*takeBack)(ModuleOp) = nullptr;
 };
 
 bool hasTensorStores(ModuleOp module) {
   return module.walk([](cta::TmaStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+/// Whether operands of loops over products come ahead of their turns.
+bool comesAhead(ModuleOp module) {
+  return !module
+              .walk([](cta::RingWaitOp wait) {
+                auto ring = wait.getRing().getDefiningOp<cta::RingOp>();
+                auto loop = wait->getParentOfType<scf::ForOp>();
+                bool isAlone = ring && loop && hasProducts(loop) && ring.getStages() < 2;
+                return isAlone ? WalkResult::interrupt() : WalkResult::advance();
+              })
+              .wasInterrupted();
 }
 
 /// In the order of what is lost: turns of two groups, a stage at a time, results by TMA, warpgroup
@@ -63,7 +79,7 @@ constexpr Form smallerForms[] = {
        return !asked->hasAttr(kNoTensorStoresAttr) && hasTensorStores(made);
      },
      [](ModuleOp m) { m->setAttr(kNoTensorStoresAttr, UnitAttr::get(m.getContext())); },
-     std::nullopt},
+     std::nullopt, comesAhead, [](ModuleOp m) { m->removeAttr(kNoTensorStoresAttr); }},
     {[](ModuleOp, ModuleOp asked) { return !asked->hasAttr(kNoWarpgroupDotsAttr); },
      [](ModuleOp m) { m->setAttr(kNoWarpgroupDotsAttr, UnitAttr::get(m.getContext())); },
      Reason::FitsNoWarpgroups},
@@ -84,6 +100,13 @@ LogicalResult FormSearch::make(OwningOpRef<ModuleOp> &before, Made &made) {
         return failure();
       if (form.lost)
         made.lost.insert(*form.lost);
+      if (!form.isWorth || (fits() && form.isWorth(module)))
+        continue;
+      form.takeBack(*before);
+      restore(*before);
+      if (failed(attempt(made.remarks)))
+        return failure();
+      break;
     }
   if (!before || !fits())
     return success();
