@@ -63,6 +63,7 @@ static const AttributeRule ofModules[] = {
     {kNoWarpgroupDotsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kNoTensorStoresAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kTightSlotsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
+    {kRefilledSlotsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kNoSpareSlotsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kNoTensorMapsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kDependentLaunchAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
@@ -110,6 +111,7 @@ static const AttributeRule ofLoops[] = {
     {cta::kProgramsLoopAttr, on<scf::ForOp, scf::WhileOp>, is<UnitAttr>, "unit"},
     {cta::kByTurnsAttr, on<scf::ForOp, scf::WhileOp>, is<UnitAttr>, "unit"},
     {cta::kSpareSlotAttr, on<scf::ForOp, scf::WhileOp>, is<UnitAttr>, "unit"},
+    {cta::kRefilledAttr, on<scf::ForOp, scf::WhileOp>, is<UnitAttr>, "unit"},
     {cta::kPrologueAttr, on<scf::ForOp, cta::SingleOp>, is<UnitAttr>, "unit"},
 };
 

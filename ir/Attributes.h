@@ -37,6 +37,8 @@ inline constexpr llvm::StringLiteral kNoTensorStoresAttr = "tile.no_tensor_store
 inline constexpr llvm::StringLiteral kExchangeBytesAttr = "tile.exchange_bytes";
 /// Unit: what threads copy and read into registers has one slot less.
 inline constexpr llvm::StringLiteral kTightSlotsAttr = "tile.tight_slots";
+/// Unit: what threads copy has one slot, filled again in the turn that reads it.
+inline constexpr llvm::StringLiteral kRefilledSlotsAttr = "tile.refilled_slots";
 /// Unit: what threads copy has no slot more for products in flight.
 inline constexpr llvm::StringLiteral kNoSpareSlotsAttr = "tile.no_spare_slots";
 /// Unit: no copies by TMA.
@@ -150,6 +152,9 @@ inline constexpr llvm::StringLiteral kHeldAttr = "cta.held";
 /// Unit: the slot that an iteration's products read is filled again two iterations
 /// later, not in the next one.
 inline constexpr llvm::StringLiteral kSpareSlotAttr = "cta.spare_slot";
+/// Unit: the slot that an iteration's products read is filled again in the same iteration: none of
+/// them is under way behind it.
+inline constexpr llvm::StringLiteral kRefilledAttr = "cta.refilled";
 
 //===----------------------------------------------------------------------===//
 // Tensor maps, which are parameters

@@ -64,6 +64,8 @@ static int64_t bytesOfSlot(ModuleOp module, function_ref<bool(cta::SlotsOp)> cou
   return bytes;
 }
 
+static bool isAnySlot(cta::SlotsOp) { return true; }
+
 static bool hasSpare(cta::SlotsOp slots) {
   return llvm::any_of(slots->getUsers(), [](Operation *slot) {
     auto loop = slot->getParentOfType<scf::ForOp>();
@@ -97,7 +99,30 @@ LogicalResult FormSearch::chooseSlots(ModuleOp before, Made &made) {
     return success();
   if (failed(chooseSpares(before, made)))
     return failure();
-  return before->hasAttr(kNoSpareSlotsAttr) ? success() : chooseTight(before, made);
+  if (before->hasAttr(kNoSpareSlotsAttr))
+    return success();
+  if (failed(chooseTight(before, made)))
+    return failure();
+  return before->hasAttr(kTightSlotsAttr) ? success() : chooseRefilled(before, made);
+}
+
+LogicalResult FormSearch::chooseRefilled(ModuleOp before, Made &made) {
+  const Tuning &tuning = tuningOf(module);
+  int64_t now = warpsNow(module),
+          spared = bytesCopiedByThreads(module) - bytesOfSlot(module, isAnySlot);
+  double least = tuning.refilledLeastPrograms * double(now);
+  bool hasRoles =
+      module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  int64_t bytes = cta::madeOf(module).sharedBytes - spared;
+  if (hasRoles || now == 0 || now >= tuning.enoughWarpgroups * kWarpsOfWarpgroup ||
+      double(warpsAtOnce(module, heldBlocks(module), bytes)) < least)
+    return success();
+  return tryWith(kRefilledSlotsAttr, before, made, [&] {
+    bool areMore = double(warpsNow(module)) >= least;
+    if (areMore)
+      fewGain(now / int64_t(cta::threadsOf(module) / kLanes));
+    return areMore;
+  });
 }
 
 LogicalResult FormSearch::chooseSpares(ModuleOp before, Made &made) {
@@ -134,11 +159,10 @@ LogicalResult FormSearch::chooseTight(ModuleOp before, Made &made) {
   int64_t beside = tuning.registersOfAddresses + kRegistersBesideAccumulator;
   int64_t bytes = cta::madeOf(module).sharedBytes, now = programsWith(bytes);
   double least = tuning.tightLeastPrograms * double(now);
-  auto isAny = [](cta::SlotsOp) { return true; };
   bool hasRoles =
       module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
   if (hasRoles || now * threads >= tuning.enoughWarpgroups * kWarpgroupThreads ||
-      double(programsWith(bytes - bytesOfSlot(module, isAny))) < least)
+      double(programsWith(bytes - bytesOfSlot(module, isAnySlot))) < least)
     return success();
   return tryWith(kTightSlotsAttr, before, made, [&] {
     bool areMore = double(programsWith(cta::madeOf(module).sharedBytes)) >= least &&
@@ -152,13 +176,6 @@ LogicalResult FormSearch::chooseTight(ModuleOp before, Made &made) {
 int64_t FormSearch::warpgroupsWanted() {
   return chainsProducts(module) ? blocksOf(module, enoughWarpgroups)
                                 : tuningOf(module).enoughWarpgroups;
-}
-
-/// Of copies that the threads start themselves.
-static int64_t bytesOfSlots(ModuleOp module) {
-  int64_t bytes = 0;
-  module.walk([&](cta::SlotsOp slots) { bytes += lowering::bufferBytes(slots); });
-  return bytes;
 }
 
 LogicalResult FormSearch::chooseExchanges(ModuleOp before, std::vector<Diagnostic> &remarks) {
@@ -203,7 +220,7 @@ LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &
   // before those that compute have begun.
   bool missLoops = ringsMissLoops(module), overlapped = overlaps(module);
   bool goesOn = ringsStandInLoops(module);
-  int64_t copied = bytesOfSlots(module);
+  int64_t copied = bytesCopiedByThreads(module);
   bool isForNothing = !hasScores(module) && (cta::threadsOf(module) == kWarpgroupThreads
                                                  ? mayLeaveEarly(module)
                                                  : mayLeaveForWhatIsLoaded(module));
@@ -223,11 +240,12 @@ LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &
   if (failed(attempt(remarks)))
     return failure();
   // Products in flight, or more copied ahead, are worth what the threads do for the few copies.
-  bool gains = missLoops && (overlaps(module) || (bytesOfSlots(module) > copied && !overlapped));
+  bool gains =
+      missLoops && (overlaps(module) || (bytesCopiedByThreads(module) > copied && !overlapped));
   int64_t without = warpgroupsAtOnce(module, heldBlocks(module), cta::madeOf(module).sharedBytes);
   // A warp that is done before the loops has only taken registers. One that goes on to the next
   // block of the result has not.
-  bool isIdle = missLoops && !goesOn && without >= with && bytesOfSlots(module) >= copied &&
+  bool isIdle = missLoops && !goesOn && without >= with && bytesCopiedByThreads(module) >= copied &&
                 overlaps(module) >= overlapped;
   if (fits() && (isForNothing || gains || isIdle || without > with))
     return success();
@@ -268,7 +286,8 @@ LogicalResult FormSearch::chooseWarps(ModuleOp before, Made &made) {
   OwningOpRef<ModuleOp> four = module.clone();
   std::vector<Diagnostic> said = std::exchange(made.remarks, {});
   DictionaryAttr forFour = before->getDiscardableAttrDictionary();
-  for (StringRef choice : {kExchangeBytesAttr, kNoSpareSlotsAttr, kTightSlotsAttr})
+  for (StringRef choice :
+       {kExchangeBytesAttr, kNoSpareSlotsAttr, kTightSlotsAttr, kRefilledSlotsAttr})
     before->removeAttr(choice);
   before->setAttr(tile::kKernelAttr,
                   KernelAttr::get(asked.getContext(), 2 * asked.getWarps(), asked.getStages(),

@@ -4,6 +4,7 @@
 #include "passes/copies/Pipeline.h"
 #include "passes/facts/FormFacts.h"
 #include "passes/facts/ProductFacts.h"
+#include "passes/facts/Refusals.h"
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
 #include "passes/layouts/ProductCycles.h"
@@ -34,6 +35,22 @@ KernelAttr tile::withoutRoles(KernelAttr wanted) {
                          wanted.getCtas(), WarpRoles::None);
 }
 
+static bool hasTensorStores(ModuleOp module) {
+  return module.walk([](cta::TmaStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+/// Whether operands of loops over products come ahead of their turns.
+static bool comesAhead(ModuleOp module) {
+  return !module
+              .walk([](cta::RingWaitOp wait) {
+                auto ring = wait.getRing().getDefiningOp<cta::RingOp>();
+                auto loop = wait->getParentOfType<scf::ForOp>();
+                bool isAlone = ring && loop && hasProducts(loop) && ring.getStages() < 2;
+                return isAlone ? WalkResult::interrupt() : WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
 namespace {
 /// A smaller form of the kernel: what of it was asked for before, and one thing less.
 struct Form {
@@ -47,22 +64,6 @@ struct Form {
   bool (*isWorth)(ModuleOp made) = nullptr;
   void (*takeBack)(ModuleOp) = nullptr;
 };
-
-bool hasTensorStores(ModuleOp module) {
-  return module.walk([](cta::TmaStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
-/// Whether operands of loops over products come ahead of their turns.
-bool comesAhead(ModuleOp module) {
-  return !module
-              .walk([](cta::RingWaitOp wait) {
-                auto ring = wait.getRing().getDefiningOp<cta::RingOp>();
-                auto loop = wait->getParentOfType<scf::ForOp>();
-                bool isAlone = ring && loop && hasProducts(loop) && ring.getStages() < 2;
-                return isAlone ? WalkResult::interrupt() : WalkResult::advance();
-              })
-              .wasInterrupted();
-}
 
 /// In the order of what is lost: turns of two groups, a stage at a time, results by TMA, warpgroup
 /// products. The last is asked for with all the stages there were: others copy then.
@@ -110,6 +111,8 @@ LogicalResult FormSearch::make(OwningOpRef<ModuleOp> &before, Made &made) {
     }
   if (!before || !fits())
     return success();
+  if (failed(storeForCopies(*before, made)))
+    return failure();
   bool isShared = made.wanted.getRoles() == WarpRoles::Shared;
   if (isShared && failed(choosePrograms(*before, made)))
     return failure();
@@ -129,6 +132,17 @@ LogicalResult FormSearch::make(OwningOpRef<ModuleOp> &before, Made &made) {
   relyOnRoles();
   keepTwoPrograms();
   return success();
+}
+
+LogicalResult FormSearch::storeForCopies(ModuleOp before, Made &made) {
+  bool hadNoRoom = llvm::any_of(made.remarks, [](Diagnostic &said) {
+    return readRefusal(said) == Reason::PipelineNeedsMemory;
+  });
+  if (!hadNoRoom || !hasTensorStores(module))
+    return success();
+  int64_t copied = bytesCopiedByThreads(module);
+  return tryWith(kNoTensorStoresAttr, before, made,
+                 [&] { return bytesCopiedByThreads(module) > copied && comesAhead(module); });
 }
 
 void FormSearch::relyOnRoles() {

@@ -62,6 +62,9 @@ public:
 
 private:
   // Which form stays.
+  /// Where copies ahead have no room beside results that are staged for TMA: threads store these,
+  /// if that is enough.
+  llvm::LogicalResult storeForCopies(mlir::ModuleOp before, Made &made);
   /// Where stages are as many as were asked for, one slot less for what threads copy, if that lets
   /// more programs in: these two.
   llvm::LogicalResult chooseSlots(mlir::ModuleOp before, Made &made);
@@ -72,6 +75,10 @@ private:
   /// little later, and takes registers. Where so many more programs have room then that they make
   /// up for it, and all of them together are still few warps.
   llvm::LogicalResult chooseTight(mlir::ModuleOp before, Made &made);
+  /// One slot for each thing that threads copy, filled again behind what reads it: where so many
+  /// more programs have room then that their copies are under way under each other, and few have
+  /// with more.
+  llvm::LogicalResult chooseRefilled(mlir::ModuleOp before, Made &made);
   /// What is exchanged behind loops over products takes shared memory that their copies could not
   /// use meanwhile. In parts, one after the other, where that lets more warpgroups in.
   llvm::LogicalResult chooseExchanges(mlir::ModuleOp before,

@@ -96,7 +96,10 @@ def PipelineLoadsPass : TilePass<"tile-pipeline-loads", "::mlir::ModuleOp"> {
     barrier of the wait lies between. Where warpgroups' products may be in flight that
     long (OverlapDots.cpp), there is one slot more, and it is the one before that. Where the module says
     `tile.tight_slots` there is one slot less for what threads only read into registers: they do
-    so at the top of the turn, and fill it again behind that (TightSlots.cpp). A loop of
+    so at the top of the turn, and fill it again behind that (TightSlots.cpp). Where it says
+    `tile.refilled_slots` each copy has one slot, and a group of its own: the copy for the next
+    turn starts behind the last product that reads this one's, and is waited for where the next
+    turn reads it first (RefilledSlots.cpp). A loop of
     so many iterations or fewer has a slot for each: all its copies start in front of it.
 
     A block that warpgroup instructions read along the other dimension than memory has it

@@ -50,10 +50,12 @@ struct Pipeline {
   /// Threads hold what they read of a slot before it is filled again, in the same iteration: one
   /// slot less.
   bool isTight = false;
+  /// Each copy has one slot, which is filled again for the next iteration behind what reads it.
+  bool isRefilled = false;
 
   int32_t slots() const { return slotsOf(stages); }
   int32_t slotsOf(int32_t ofStages) const {
-    return ofStages + int32_t(hasSpare) - int32_t(isTight);
+    return isRefilled ? 1 : ofStages + int32_t(hasSpare) - int32_t(isTight);
   }
   int64_t slotBytes() const {
     int64_t sum = 0;
@@ -81,6 +83,15 @@ bool canBeTight(const Pipeline &p);
 /// Lets threads read the slots `behind` an operation at the top of the loop, and fill them behind
 /// that.
 void holdReads(Pipeline &p, llvm::ArrayRef<cta::SlotOp> read, mlir::Operation *behind);
+
+/// Whether what reads each copy, by itself or as an operand of a product, can be seen to be over
+/// before the iteration is.
+bool canBeRefilled(const Pipeline &p);
+/// The last operation of the loop's body that may read `copied`, which is a slot or the block that
+/// was loaded; null if that is not known.
+mlir::Operation *lastReader(mlir::Value copied, mlir::Block *body);
+/// Lets the threads read the slot as late as may be. The first operation that does.
+mlir::Operation *readLate(cta::SlotOp slot);
 
 /// What users find instead of the loaded block: `slot`, or what they read of it. The load is gone.
 void readFromSlot(Pipeline &p, Copy &c, mlir::Value slot);

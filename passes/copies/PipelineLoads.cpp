@@ -36,6 +36,7 @@ ALWAYS_ENABLED_STATISTIC(rowRingsMade, "loops whose rows are copied in bulk");
 ALWAYS_ENABLED_STATISTIC(loopsForFew, "loops that load ahead because programs are few");
 ALWAYS_ENABLED_STATISTIC(spareSlots, "loops with a slot for products in flight");
 ALWAYS_ENABLED_STATISTIC(tightLoops, "loops that fill slots in the turn that reads them");
+ALWAYS_ENABLED_STATISTIC(refilledLoops, "loops with one slot, filled again behind what reads it");
 
 //===----------------------------------------------------------------------===//
 // Shared memory
@@ -141,6 +142,8 @@ struct PipelineLoadsPass : tile::impl::PipelineLoadsPassBase<PipelineLoadsPass> 
         p.hasSpare = false;
     if (module->hasAttr(kTightSlotsAttr))
       tighten();
+    if (module->hasAttr(kRefilledSlotsAttr))
+      refill();
     rewrite();
     for (func::FuncOp kernel : module.getOps<func::FuncOp>())
       if (!pipelines.empty() || !bulkRings.empty() || !kept.empty())
@@ -218,6 +221,17 @@ private:
       p.isTight = canBeTight(p);
       tightLoops += p.isTight;
     }
+  }
+
+  /// One slot for each copy of all loops that can do with it.
+  void refill() {
+    for (Pipeline &p : pipelines)
+      if (canBeRefilled(p)) {
+        p.isRefilled = true;
+        p.hasSpare = false;
+        p.stages = 2;
+        ++refilledLoops;
+      }
   }
 
   /// What `loop` loads for itself beside `copies`, a turn ahead: single numbers, and where its

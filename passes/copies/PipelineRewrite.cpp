@@ -29,6 +29,8 @@ class LoopRewriter {
 public:
   explicit LoopRewriter(Pipeline &p) : p(p), loc(p.loop.getLoc()) {}
   void run();
+  /// The same where each copy has one slot (RefilledSlots.cpp).
+  void runRefilled();
   /// Loads of single numbers in each turn that the copies right behind a product wait for.
   ArrayRef<LoadOp> loadedIndices() const { return indices; }
 
@@ -53,7 +55,9 @@ private:
   }
   ValueRange carry(ValueRange inits);
   OpBuilder behindIndices();
+  void computeAddresses(OpBuilder &top, OpBuilder &late, IRMapping &map, Value when);
   bool startCopies(OpBuilder &top, OpBuilder &late, IRMapping &map, Value filled, Value when);
+  Operation *refillPlace(Copy &c, Operation *last);
   Value constant(OpBuilder &b, Type type, int64_t n) {
     return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, n));
   }
@@ -220,10 +224,9 @@ ValueRange LoopRewriter::carry(ValueRange inits) {
   return p.loop.getRegionIterArgs().drop_front(old);
 }
 
-/// Starts the copies into the slot `filled` in each iteration: at its top, or where they depend
-/// on loads at `late`. True if any of them does.
-bool LoopRewriter::startCopies(OpBuilder &top, OpBuilder &late, IRMapping &map, Value filled,
-                               Value when) {
+/// What addresses of copies are computed from, at the top of an iteration, or where it depends on
+/// loads at `late`.
+void LoopRewriter::computeAddresses(OpBuilder &top, OpBuilder &late, IRMapping &map, Value when) {
   // Loads of indices too are under way while the products are computed.
   cloneAhead(top, map, when, [&](Operation *op) {
     return !p.late.contains(op) ||
@@ -238,6 +241,13 @@ bool LoopRewriter::startCopies(OpBuilder &top, OpBuilder &late, IRMapping &map, 
       if (p.ahead.contains(load))
         indices.push_back(map.lookup(load.getResult()).getDefiningOp<LoadOp>());
   }
+}
+
+/// Starts the copies into the slot `filled` in each iteration: at its top, or where they depend
+/// on loads at `late`. True if any of them does.
+bool LoopRewriter::startCopies(OpBuilder &top, OpBuilder &late, IRMapping &map, Value filled,
+                               Value when) {
+  computeAddresses(top, late, map, when);
   bool anyLate = false;
   for (Copy &c : p.copies) {
     anyLate |= isLate(c);
@@ -335,8 +345,108 @@ void LoopRewriter::run() {
     holdReads(p, read, wait);
 }
 
+/// In front of what the slot of `c` is filled again, `last` being what reads it last: of the next
+/// product, under which addresses arrive that are loaded behind `last`, or of what comes next.
+Operation *LoopRewriter::refillPlace(Copy &c, Operation *last) {
+  Operation *next = last->getNextNode();
+  // Single numbers are loaded in the turn before.
+  bool waits = isLate(c) && llvm::any_of(p.late, [](Operation *op) {
+                 return isa<LoadOp>(op) && isa<RankedTensorType>(op->getResult(0).getType());
+               });
+  if (waits)
+    while (!next->hasTrait<OpTrait::IsTerminator>() && !isa<DotOp, cta::WarpgroupDotOp>(next))
+      next = next->getNextNode();
+  return next;
+}
+
+void LoopRewriter::runRefilled() {
+  OpBuilder b(p.loop);
+  Type i32 = b.getI32Type();
+  Value first = constant(b, i32, 0), one = constant(b, i32, 1);
+  Block *body = p.loop.getBody();
+  // In the order in which slots are filled again, which is that of the groups under way.
+  struct Refill {
+    Copy *copy;
+    size_t number;
+    Operation *last, *place, *commit;
+  };
+  SmallVector<Refill> refills;
+  for (Copy &c : p.copies) {
+    c.slots = cta::SlotsOp::create(b, c.load.getLoc(), c.buffer, 1u);
+    Operation *last = lastReader(c.value, body);
+    refills.push_back({&c, refills.size(), last, refillPlace(c, last), nullptr});
+  }
+  llvm::sort(refills, [](const Refill &l, const Refill &r) {
+    return l.place == r.place ? l.number < r.number : l.place->isBeforeInBlock(r.place);
+  });
+
+  // 1. The copies of the first iteration, a group each.
+  SmallVector<Value> inits;
+  for (unsigned index : p.carried)
+    inits.push_back(p.loop.getInitArgs()[index]);
+  Value any = compare(b, arith::CmpIPredicate::slt, p.loop.getLowerBound(), p.loop.getUpperBound());
+  IRMapping front;
+  front.map(p.loop.getInductionVar(), p.loop.getLowerBound());
+  for (auto [start, index] : llvm::zip_equal(inits, p.carried))
+    front.map(p.loop.getRegionIterArg(index), start);
+  cloneAhead(b, front, any, [](Operation *) { return true; });
+  for (Refill &r : refills) {
+    copy(b, front, *r.copy, first, any);
+    cta::AsyncCommitOp::create(b, loc);
+  }
+  for (auto [init, index] : llvm::zip_equal(inits, p.carried))
+    init = front.lookupOrDefault(p.loop.getYieldedValues()[index]);
+  Value elapsed = elapsedAfter(b, one), end = endLess(b, elapsed, one);
+  unsigned old = p.loop.getNumRegionIterArgs();
+  ValueRange added = carry(inits);
+  p.loop->setAttr(cta::kRefilledAttr, b.getUnitAttr());
+  body = p.loop.getBody();
+
+  // 2. In each iteration those of the next one.
+  OpBuilder top = OpBuilder::atBlockBegin(body), late(body->getTerminator());
+  late.setInsertionPoint(llvm::min_element(refills, [](const Refill &l, const Refill &r) {
+                           return l.last != r.last && l.last->isBeforeInBlock(r.last);
+                         })->last->getNextNode());
+  IRMapping map;
+  Value when = compare(top, arith::CmpIPredicate::slt, p.loop.getInductionVar(), end);
+  map.map(p.loop.getInductionVar(),
+          arith::AddIOp::create(top, loc, p.loop.getInductionVar(), elapsed).getResult());
+  for (auto [arg, index] : llvm::zip(added, p.carried))
+    map.map(p.loop.getRegionIterArg(index), arg);
+  computeAddresses(top, late, map, when);
+  Operation *place = nullptr;
+  for (Refill &r : refills) {
+    OpBuilder at(r.place);
+    if (std::exchange(place, r.place) != r.place)
+      cta::BarrierOp::create(at, loc);
+    copy(at, map, *r.copy, first, when);
+    r.commit = cta::AsyncCommitOp::create(at, loc);
+  }
+  Operation *yield = body->getTerminator();
+  for (auto [i, index] : llvm::enumerate(p.carried))
+    yield->setOperand(old + i, map.lookupOrDefault(p.loop.getYieldedValues()[index]));
+
+  // 3. Each is waited for where it is read first: groups behind it, of the iteration before and of
+  // this one, may be under way.
+  for (auto [i, r] : llvm::enumerate(refills)) {
+    OpBuilder at(r.copy->load);
+    auto slot = cta::SlotOp::create(at, loc, r.copy->buffer, r.copy->slots, first);
+    bool isForProducts = r.copy->isReadInPlace();
+    readFromSlot(p, *r.copy, slot);
+    Operation *reader = readLate(slot);
+    int64_t under = int64_t(refills.size() - 1 - i);
+    under += llvm::count_if(
+        refills, [&](const Refill &other) { return other.commit->isBeforeInBlock(reader); });
+    at.setInsertionPoint(reader);
+    cta::AsyncWaitOp::create(at, loc, uint32_t(under), isForProducts);
+  }
+}
+
 SmallVector<LoadOp> tile::startAhead(Pipeline &p) {
   LoopRewriter rewriter(p);
-  rewriter.run();
+  if (p.isRefilled)
+    rewriter.runRefilled();
+  else
+    rewriter.run();
   return SmallVector<LoadOp>(rewriter.loadedIndices());
 }

@@ -137,6 +137,8 @@ private:
   void overlap(scf::ForOp loop) {
     LDBG() << "the loop at " << loop.getLoc();
     bool hasRoles = bool(loop->getParentOfType<cta::RolesOp>());
+    if (loop->hasAttr(cta::kRefilledAttr))
+      return;
     if (chain && chainDots(loop)) {
       ++loopsChained;
     } else if (hasRoles && rotate && rotateDot(loop)) {
