@@ -93,21 +93,23 @@ LogicalResult FormSearch::tryWith(StringRef attribute, ModuleOp before, Made &ma
 }
 
 LogicalResult FormSearch::chooseSlots(ModuleOp before, Made &made) {
-  // With fewer stages the form for few programs is another already, and there is no third.
-  if (hasFewPrograms(module) || kernelOf(module).getStages() != kernelOf(before).getStages() ||
-      !copiesByThreads(module) || !isFree(made.wanted.getRoles()) || made.wanted.getCtas() > 1)
+  if (hasFewPrograms(module) || !copiesByThreads(module) || !isFree(made.wanted.getRoles()) ||
+      made.wanted.getCtas() > 1)
     return success();
-  if (failed(chooseSpares(before, made)))
+  // With fewer stages the form for few programs is another already, and there is no third.
+  bool isFirst = kernelOf(module).getStages() == kernelOf(before).getStages();
+  if (isFirst && failed(chooseSpares(before, made)))
     return failure();
   if (before->hasAttr(kNoSpareSlotsAttr))
     return success();
-  if (failed(chooseTight(before, made)))
+  if (isFirst && failed(chooseTight(before, made)))
     return failure();
   return before->hasAttr(kTightSlotsAttr) ? success() : chooseRefilled(before, made);
 }
 
 LogicalResult FormSearch::chooseRefilled(ModuleOp before, Made &made) {
   const Tuning &tuning = tuningOf(module);
+  bool isFirst = kernelOf(module).getStages() == kernelOf(before).getStages();
   int64_t now = warpsNow(module),
           spared = bytesCopiedByThreads(module) - bytesOfSlot(module, isAnySlot);
   double least = tuning.refilledLeastPrograms * double(now);
@@ -119,7 +121,7 @@ LogicalResult FormSearch::chooseRefilled(ModuleOp before, Made &made) {
     return success();
   return tryWith(kRefilledSlotsAttr, before, made, [&] {
     bool areMore = double(warpsNow(module)) >= least;
-    if (areMore)
+    if (areMore && isFirst)
       fewGain(now / int64_t(cta::threadsOf(module) / kLanes));
     return areMore;
   });
