@@ -118,10 +118,19 @@ LogicalResult FormSearch::make(OwningOpRef<ModuleOp> &before, Made &made) {
     return failure();
   if (cta::blockProgramsOf(module).count > 1)
     return success();
+  // Programs of a few warps hold little: they can do with a slot less, and keep all stages.
+  bool isSmall = cta::threadsOf(module) < kWarpgroupThreads;
+  auto choosePipeline = [&]() -> LogicalResult {
+    if (isSmall && failed(chooseSlots(*before, made)))
+      return failure();
+    bool isChosen = (*before)->hasAttr(kTightSlotsAttr) || (*before)->hasAttr(kRefilledSlotsAttr);
+    if (!isChosen && failed(chooseStages(*before, made)))
+      return failure();
+    return isSmall ? success() : chooseSlots(*before, made);
+  };
   if (failed(chooseExchanges(*before, made.remarks)) ||
-      failed(chooseRoles(*before, made.remarks)) || failed(chooseStages(*before, made)) ||
-      failed(chooseSlots(*before, made)) || failed(chooseWarps(*before, made)) ||
-      (!isShared && failed(choosePrograms(*before, made))))
+      failed(chooseRoles(*before, made.remarks)) || failed(choosePipeline()) ||
+      failed(chooseWarps(*before, made)) || (!isShared && failed(choosePrograms(*before, made))))
     return failure();
   if (cta::blockProgramsOf(module).count > 1 && module->hasAttr(kFewProgramsAttr)) {
     // The form that a launcher would have to take instead.

@@ -384,18 +384,26 @@ void LoopRewriter::runRefilled() {
   SmallVector<Value> inits;
   for (unsigned index : p.carried)
     inits.push_back(p.loop.getInitArgs()[index]);
-  Value any = compare(b, arith::CmpIPredicate::slt, p.loop.getLowerBound(), p.loop.getUpperBound());
-  IRMapping front;
-  front.map(p.loop.getInductionVar(), p.loop.getLowerBound());
-  for (auto [start, index] : llvm::zip_equal(inits, p.carried))
-    front.map(p.loop.getRegionIterArg(index), start);
-  cloneAhead(b, front, any, [](Operation *) { return true; });
+  auto front = scf::ForOp::create(b, loc, first, one, one, inits);
+  front->setAttr(cta::kPrologueAttr, b.getUnitAttr());
+  OpBuilder in = OpBuilder::atBlockBegin(front.getBody());
+  Value any =
+      compare(in, arith::CmpIPredicate::slt, p.loop.getLowerBound(), p.loop.getUpperBound());
+  IRMapping starts;
+  starts.map(p.loop.getInductionVar(), p.loop.getLowerBound());
+  for (auto [start, index] : llvm::zip_equal(front.getRegionIterArgs(), p.carried))
+    starts.map(p.loop.getRegionIterArg(index), start);
+  cloneAhead(in, starts, any, [](Operation *) { return true; });
   for (Refill &r : refills) {
-    copy(b, front, *r.copy, first, any);
-    cta::AsyncCommitOp::create(b, loc);
+    copy(in, starts, *r.copy, first, any);
+    cta::AsyncCommitOp::create(in, loc);
   }
-  for (auto [init, index] : llvm::zip_equal(inits, p.carried))
-    init = front.lookupOrDefault(p.loop.getYieldedValues()[index]);
+  SmallVector<Value> next;
+  for (unsigned index : p.carried)
+    next.push_back(starts.lookupOrDefault(p.loop.getYieldedValues()[index]));
+  if (!next.empty()) // else the builder has made the yield
+    scf::YieldOp::create(in, loc, next);
+  inits.assign(front.getResults().begin(), front.getResults().end());
   Value elapsed = elapsedAfter(b, one), end = endLess(b, elapsed, one);
   unsigned old = p.loop.getNumRegionIterArgs();
   ValueRange added = carry(inits);
