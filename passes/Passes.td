@@ -23,7 +23,8 @@ def FitSharedMemoryPass : TilePass<"tile-fit-shared-memory", "::mlir::ModuleOp">
       asked for if that fits the shared memory that a thread block of the target can have;
       else with the first of these that does, or the last: groups of warps do not take
       blocks by turns, since each stages what it stores beside the others; copies run fewer
-      stages ahead, one less at a time, down to two; products are
+      stages ahead, one less at a time, down to two; threads store results that TMA would
+      (`tile.no_tensor_stores`), if operands still come ahead then; products are
       computed by warps, from registers, since warpgroups read their operands in shared
       memory. One stage that was asked for is as many as by default, if that fits and keeps half
       of the warpgroups that would compute at once, unless its loops turn twice at most. Where
@@ -33,7 +34,10 @@ def FitSharedMemoryPass : TilePass<"tile-fit-shared-memory", "::mlir::ModuleOp">
       stages (`tile.gains_ahead`). Slots are compared alike where stages are as many as were asked
       for: none for products in flight (`tile.no_spare_slots`) where more warpgroups compute at
       once then, and one less for what threads read into registers (`tile.tight_slots`) where far
-      more programs have room, all of which are few warps, and their threads have the registers.
+      more programs have room, all of which are few warps, and their threads have the registers; or
+      one slot alone, filled again behind what reads it (`tile.refilled_slots`), where twice as many
+      programs have room. Results are stored by threads, too, where copies by threads come ahead only
+      then.
       Programs of one warpgroup that may leave before a loop that only adds up products stay so
       small, and none of their warps only copy. Where warps multiply for themselves, twice as
       many share blocks of which they would hold more than there are registers, up to eight; what of

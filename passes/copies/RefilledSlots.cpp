@@ -8,15 +8,16 @@
 //===----------------------------------------------------------------------===//
 #include "passes/copies/Pipeline.h"
 #include "passes/facts/PointerRoots.h"
+#include "passes/facts/SharedOperands.h"
 
 using namespace mlir;
 using namespace tile;
 
-/// Whether a product may read a slot through what `op` makes of it: another view of it, or its
-/// elements widened one by one.
+/// Whether a product may read a slot through what `op` makes of it: another name for it, as which
+/// it is read where it is multiplied, or its elements widened one by one.
 static bool isSeenThrough(Operation *op) {
   return op->getNumRegions() == 0 && op->getNumResults() == 1 &&
-         (isa<cta::StageOp, cta::ReadOp, cta::ConvertLayoutOp, TransOp, ReshapeOp>(op) ||
+         (isa<cta::StageOp, cta::ReadOp, cta::ConvertLayoutOp>(op) || isRenaming(op) ||
           (op->hasTrait<OpTrait::Elementwise>() && isMemoryEffectFree(op)));
 }
 
