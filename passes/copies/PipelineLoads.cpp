@@ -36,7 +36,6 @@ ALWAYS_ENABLED_STATISTIC(rowRingsMade, "loops whose rows are copied in bulk");
 ALWAYS_ENABLED_STATISTIC(loopsForFew, "loops that load ahead because programs are few");
 ALWAYS_ENABLED_STATISTIC(spareSlots, "loops with a slot for products in flight");
 ALWAYS_ENABLED_STATISTIC(tightLoops, "loops that fill slots in the turn that reads them");
-ALWAYS_ENABLED_STATISTIC(refilledLoops, "loops with one slot, filled again behind what reads it");
 
 //===----------------------------------------------------------------------===//
 // Shared memory
@@ -230,7 +229,6 @@ private:
         p.isRefilled = true;
         p.hasSpare = false;
         p.stages = 2;
-        ++refilledLoops;
       }
   }
 

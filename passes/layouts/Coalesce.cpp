@@ -339,10 +339,14 @@ cta::LayoutAttr Coalescing::layoutWith(const Group &group, unsigned vector, unsi
   auto numLoads = [&](const LinearLayout &l, bool onlyNear) {
     return numRepeatedLoads(group.shape, l, onlyNear);
   };
-  if (LinearLayout rows = withWarps(byRows);
-      !axes && numLoads(rows, /*onlyNear=*/true) <= numLoads(layout, /*onlyNear=*/true) &&
-      cyclesOfRepeated(group.shape, rows) < cyclesOfRepeated(group.shape, layout))
-    layout = rows;
+  if (LinearLayout rows = withWarps(byRows); !axes) {
+    unsigned now = numLoads(layout, /*onlyNear=*/true), then = numLoads(rows, /*onlyNear=*/true);
+    double saved = cyclesOfRepeated(group.shape, layout) - cyclesOfRepeated(group.shape, rows);
+    // If it loads as often, less than an instruction for each element does not tell.
+    double least = lowering::Cost{double(rows.inSize(layout::Dim::reg())), 0, 0}.total(warps);
+    if (then < now ? saved > 0 : then == now && saved >= least)
+      layout = rows;
+  }
   if (axes && !isAccessed(group.shape) && loadsMoreOftenThanItCombines(group.shape))
     if (LinearLayout columns = withWarps(group.order);
         numLoads(columns, /*onlyNear=*/false) < numLoads(layout, /*onlyNear=*/false))
