@@ -64,6 +64,12 @@ static int64_t bytesOfSlot(ModuleOp module, function_ref<bool(cta::SlotsOp)> cou
   return bytes;
 }
 
+int64_t tile::bytesCopiedByThreads(ModuleOp module) {
+  int64_t bytes = 0;
+  module.walk([&](cta::SlotsOp slots) { bytes += lowering::bufferBytes(slots); });
+  return bytes;
+}
+
 static bool isAnySlot(cta::SlotsOp) { return true; }
 
 static bool hasSpare(cta::SlotsOp slots) {

@@ -1,7 +1,6 @@
 //===- FormSearch.cpp - when a kernel is laid out once more ---------------===//
 #include "passes/FormSearch.h"
 #include "ir/Attributes.h"
-#include "passes/copies/Pipeline.h"
 #include "passes/facts/FormFacts.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Refusals.h"
@@ -45,7 +44,8 @@ static bool comesAhead(ModuleOp module) {
               .walk([](cta::RingWaitOp wait) {
                 auto ring = wait.getRing().getDefiningOp<cta::RingOp>();
                 auto loop = wait->getParentOfType<scf::ForOp>();
-                bool isAlone = ring && loop && hasProducts(loop) && ring.getStages() < 2;
+                bool multiplies = loop && !loop.getBody()->getOps<cta::WarpgroupDotOp>().empty();
+                bool isAlone = ring && multiplies && ring.getStages() < 2;
                 return isAlone ? WalkResult::interrupt() : WalkResult::advance();
               })
               .wasInterrupted();

@@ -140,6 +140,9 @@ private:
   Run run;
 };
 
+/// Shared memory of what threads copy themselves.
+int64_t bytesCopiedByThreads(mlir::ModuleOp module);
+
 } // namespace tile
 
 #endif // TILE_PASSES_FORMSEARCH_H

@@ -7,7 +7,6 @@
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
-#include "passes/memory/Scratch.h"
 #include <limits>
 
 using namespace mlir;
@@ -226,12 +225,6 @@ bool tile::chainsProducts(ModuleOp module) {
 
 bool tile::copiesByThreads(ModuleOp module) {
   return module.walk([](cta::SlotsOp) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
-int64_t tile::bytesCopiedByThreads(ModuleOp module) {
-  int64_t bytes = 0;
-  module.walk([&](cta::SlotsOp slots) { bytes += lowering::bufferBytes(slots); });
-  return bytes;
 }
 
 bool tile::ringsMissLoops(ModuleOp module) {

@@ -62,8 +62,6 @@ bool hasScores(mlir::ModuleOp module);
 /// Whether a loop has several products of warpgroups in a turn.
 bool chainsProducts(mlir::ModuleOp module);
 bool copiesByThreads(mlir::ModuleOp module);
-/// Shared memory of such copies.
-int64_t bytesCopiedByThreads(mlir::ModuleOp module);
 /// Whether rings bring nothing to the loops that multiply, only what is read before and behind
 /// them.
 bool ringsMissLoops(mlir::ModuleOp module);
