@@ -45,6 +45,7 @@ private:
     return depends(c.load.getPtr()) || depends(c.load.getMask());
   }
   Value prologue(OpBuilder &b, SmallVector<Value> &carried);
+  void goOnWith(OpBuilder &in, IRMapping &map);
   void copyFirst(OpBuilder &in, ValueRange carried, Value turn, IRMapping &map);
   Value endLess(OpBuilder &b, Value elapsed, Value turns);
   Value elapsedAfter(OpBuilder &b, Value turns);
@@ -180,6 +181,16 @@ Value LoopRewriter::elapsedAfter(OpBuilder &b, Value turns) {
   return arith::MulIOp::create(b, loc, turns, p.loop.getStep());
 }
 
+/// Ends a turn of the loop in front: it goes on with what the iteration that `map` knows carries
+/// on.
+void LoopRewriter::goOnWith(OpBuilder &in, IRMapping &map) {
+  SmallVector<Value> next;
+  for (unsigned index : p.carried)
+    next.push_back(map.lookupOrDefault(p.loop.getYieldedValues()[index]));
+  if (!next.empty()) // else the builder has made the yield
+    scf::YieldOp::create(in, loc, next);
+}
+
 /// Starts the copies of the first `stages - 1` iterations, or of all (hasSlotsForAll). Returns the
 /// number of iterations' elements that copies of the loop are ahead; `carried` becomes what the
 /// iteration that the first of these are for starts from.
@@ -192,11 +203,7 @@ Value LoopRewriter::prologue(OpBuilder &b, SmallVector<Value> &carried) {
   IRMapping map;
   copyFirst(in, first.getRegionIterArgs(), first.getInductionVar(), map);
   cta::AsyncCommitOp::create(in, loc);
-  SmallVector<Value> next;
-  for (unsigned index : p.carried)
-    next.push_back(map.lookupOrDefault(p.loop.getYieldedValues()[index]));
-  if (!next.empty()) // else the builder has made the yield
-    scf::YieldOp::create(in, loc, next);
+  goOnWith(in, map);
   carried.assign(first.getResults().begin(), first.getResults().end());
   if (hasSlotsForAll()) {
     IRMapping behind;
@@ -398,11 +405,7 @@ void LoopRewriter::runRefilled() {
     copy(in, starts, *r.copy, first, any);
     cta::AsyncCommitOp::create(in, loc);
   }
-  SmallVector<Value> next;
-  for (unsigned index : p.carried)
-    next.push_back(starts.lookupOrDefault(p.loop.getYieldedValues()[index]));
-  if (!next.empty()) // else the builder has made the yield
-    scf::YieldOp::create(in, loc, next);
+  goOnWith(in, starts);
   inits.assign(front.getResults().begin(), front.getResults().end());
   Value elapsed = elapsedAfter(b, one), end = endLess(b, elapsed, one);
   unsigned old = p.loop.getNumRegionIterArgs();
