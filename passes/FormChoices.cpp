@@ -64,10 +64,15 @@ static int64_t bytesOfSlot(ModuleOp module, function_ref<bool(cta::SlotsOp)> cou
   return bytes;
 }
 
-int64_t tile::bytesCopiedByThreads(ModuleOp module) {
+/// Of copies that the threads start themselves.
+static int64_t bytesOfSlots(ModuleOp module) {
   int64_t bytes = 0;
   module.walk([&](cta::SlotsOp slots) { bytes += lowering::bufferBytes(slots); });
   return bytes;
+}
+
+static bool hasRoles(ModuleOp module) {
+  return module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
 static bool isAnySlot(cta::SlotsOp) { return true; }
@@ -116,13 +121,10 @@ LogicalResult FormSearch::chooseSlots(ModuleOp before, Made &made) {
 LogicalResult FormSearch::chooseRefilled(ModuleOp before, Made &made) {
   const Tuning &tuning = tuningOf(module);
   bool isFirst = kernelOf(module).getStages() == kernelOf(before).getStages();
-  int64_t now = warpsNow(module),
-          spared = bytesCopiedByThreads(module) - bytesOfSlot(module, isAnySlot);
+  int64_t now = warpsNow(module), spared = bytesOfSlots(module) - bytesOfSlot(module, isAnySlot);
   double least = tuning.refilledLeastPrograms * double(now);
-  bool hasRoles =
-      module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
   int64_t bytes = cta::madeOf(module).sharedBytes - spared;
-  if (hasRoles || now == 0 || now >= tuning.enoughWarpgroups * kWarpsOfWarpgroup ||
+  if (hasRoles(module) || now == 0 || now >= tuning.enoughWarpgroups * kWarpsOfWarpgroup ||
       double(warpsAtOnce(module, heldBlocks(module), bytes)) < least)
     return success();
   return tryWith(kRefilledSlotsAttr, before, made, [&] {
@@ -167,9 +169,7 @@ LogicalResult FormSearch::chooseTight(ModuleOp before, Made &made) {
   int64_t beside = tuning.registersOfAddresses + kRegistersBesideAccumulator;
   int64_t bytes = cta::madeOf(module).sharedBytes, now = programsWith(bytes);
   double least = tuning.tightLeastPrograms * double(now);
-  bool hasRoles =
-      module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  if (hasRoles || now * threads >= tuning.enoughWarpgroups * kWarpgroupThreads ||
+  if (hasRoles(module) || now * threads >= tuning.enoughWarpgroups * kWarpgroupThreads ||
       double(programsWith(bytes - bytesOfSlot(module, isAnySlot))) < least)
     return success();
   return tryWith(kTightSlotsAttr, before, made, [&] {
@@ -216,10 +216,9 @@ LogicalResult FormSearch::chooseExchanges(ModuleOp before, std::vector<Diagnosti
 }
 
 LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &remarks) {
-  bool hasRoles =
-      module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
   KernelAttr wanted = kernelOf(before);
-  if (!hasRoles || !isFree(wanted.getRoles()) || wanted.getCtas() > 1 || needsResultsInTurn(module))
+  if (!hasRoles(module) || !isFree(wanted.getRoles()) || wanted.getCtas() > 1 ||
+      needsResultsInTurn(module))
     return success();
   int64_t enough = warpgroupsWanted(), bytes = 0;
   enough = std::min(enough, warpgroupsOfFewPrograms(module).value_or(enough));
@@ -228,7 +227,7 @@ LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &
   // before those that compute have begun.
   bool missLoops = ringsMissLoops(module), overlapped = overlaps(module);
   bool goesOn = ringsStandInLoops(module);
-  int64_t copied = bytesCopiedByThreads(module);
+  int64_t copied = bytesOfSlots(module);
   bool isForNothing = !hasScores(module) && (cta::threadsOf(module) == kWarpgroupThreads
                                                  ? mayLeaveEarly(module)
                                                  : mayLeaveForWhatIsLoaded(module));
@@ -248,12 +247,11 @@ LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &
   if (failed(attempt(remarks)))
     return failure();
   // Products in flight, or more copied ahead, are worth what the threads do for the few copies.
-  bool gains =
-      missLoops && (overlaps(module) || (bytesCopiedByThreads(module) > copied && !overlapped));
+  bool gains = missLoops && (overlaps(module) || (bytesOfSlots(module) > copied && !overlapped));
   int64_t without = warpgroupsAtOnce(module, heldBlocks(module), cta::madeOf(module).sharedBytes);
   // A warp that is done before the loops has only taken registers. One that goes on to the next
   // block of the result has not.
-  bool isIdle = missLoops && !goesOn && without >= with && bytesCopiedByThreads(module) >= copied &&
+  bool isIdle = missLoops && !goesOn && without >= with && bytesOfSlots(module) >= copied &&
                 overlaps(module) >= overlapped;
   if (fits() && (isForNothing || gains || isIdle || without > with))
     return success();

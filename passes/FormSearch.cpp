@@ -3,7 +3,6 @@
 #include "ir/Attributes.h"
 #include "passes/facts/FormFacts.h"
 #include "passes/facts/ProductFacts.h"
-#include "passes/facts/Refusals.h"
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
 #include "passes/layouts/ProductCycles.h"
@@ -111,8 +110,6 @@ LogicalResult FormSearch::make(OwningOpRef<ModuleOp> &before, Made &made) {
     }
   if (!before || !fits())
     return success();
-  if (failed(storeForCopies(*before, made)))
-    return failure();
   bool isShared = made.wanted.getRoles() == WarpRoles::Shared;
   if (isShared && failed(choosePrograms(*before, made)))
     return failure();
@@ -141,17 +138,6 @@ LogicalResult FormSearch::make(OwningOpRef<ModuleOp> &before, Made &made) {
   relyOnRoles();
   keepTwoPrograms();
   return success();
-}
-
-LogicalResult FormSearch::storeForCopies(ModuleOp before, Made &made) {
-  bool hadNoRoom = llvm::any_of(made.remarks, [](Diagnostic &said) {
-    return readRefusal(said) == Reason::PipelineNeedsMemory;
-  });
-  if (!hadNoRoom || !hasTensorStores(module))
-    return success();
-  int64_t copied = bytesCopiedByThreads(module);
-  return tryWith(kNoTensorStoresAttr, before, made,
-                 [&] { return bytesCopiedByThreads(module) > copied && comesAhead(module); });
 }
 
 void FormSearch::relyOnRoles() {

@@ -62,9 +62,6 @@ public:
 
 private:
   // Which form stays.
-  /// Where copies ahead have no room beside results that are staged for TMA: threads store these,
-  /// if that is enough.
-  llvm::LogicalResult storeForCopies(mlir::ModuleOp before, Made &made);
   /// Where stages are as many as were asked for, one slot less for what threads copy, if that lets
   /// more programs in: these two.
   llvm::LogicalResult chooseSlots(mlir::ModuleOp before, Made &made);
@@ -139,9 +136,6 @@ private:
   mlir::ModuleOp module;
   Run run;
 };
-
-/// Shared memory of what threads copy themselves.
-int64_t bytesCopiedByThreads(mlir::ModuleOp module);
 
 } // namespace tile
 

@@ -36,8 +36,7 @@ def FitSharedMemoryPass : TilePass<"tile-fit-shared-memory", "::mlir::ModuleOp">
       once then, and one less for what threads read into registers (`tile.tight_slots`) where far
       more programs have room, all of which are few warps, and their threads have the registers; or
       one slot alone, filled again behind what reads it (`tile.refilled_slots`), where twice as many
-      programs have room. Results are stored by threads, too, where copies by threads come ahead only
-      then.
+      programs have room.
       Programs of one warpgroup that may leave before a loop that only adds up products stay so
       small, and none of their warps only copy. Where warps multiply for themselves, twice as
       many share blocks of which they would hold more than there are registers, up to eight; what of

@@ -90,8 +90,8 @@ bool canBeRefilled(const Pipeline &p);
 /// The last operation of the loop's body that may read `copied`, which is a slot or the block that
 /// was loaded; null if that is not known.
 mlir::Operation *lastReader(mlir::Value copied, mlir::Block *body);
-/// Lets the threads read the slot as late as may be. The first operation that does.
-mlir::Operation *readLate(cta::SlotOp slot);
+/// Lets the threads read the slot as late as may be, and moves it to where they do so first.
+void readLate(cta::SlotOp slot);
 
 /// What users find instead of the loaded block: `slot`, or what they read of it. The load is gone.
 void readFromSlot(Pipeline &p, Copy &c, mlir::Value slot);

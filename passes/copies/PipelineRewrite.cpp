@@ -55,6 +55,7 @@ private:
     return turns && *turns == uint64_t(p.stages);
   }
   ValueRange carry(ValueRange inits);
+  Value mapAhead(OpBuilder &top, IRMapping &map, Value elapsed, Value end, ValueRange carried);
   OpBuilder behindIndices();
   void computeAddresses(OpBuilder &top, OpBuilder &late, IRMapping &map, Value when);
   bool startCopies(OpBuilder &top, OpBuilder &late, IRMapping &map, Value filled, Value when);
@@ -231,6 +232,18 @@ ValueRange LoopRewriter::carry(ValueRange inits) {
   return p.loop.getRegionIterArgs().drop_front(old);
 }
 
+/// `map` gets what is known at the top of an iteration of the one that is `elapsed` ahead: its
+/// index, and what the loop carries for it. Whether there is one.
+Value LoopRewriter::mapAhead(OpBuilder &top, IRMapping &map, Value elapsed, Value end,
+                             ValueRange carried) {
+  Value index = p.loop.getInductionVar();
+  Value when = compare(top, arith::CmpIPredicate::slt, index, end);
+  map.map(index, arith::AddIOp::create(top, loc, index, elapsed).getResult());
+  for (auto [arg, place] : llvm::zip(carried, p.carried))
+    map.map(p.loop.getRegionIterArg(place), arg);
+  return when;
+}
+
 /// What addresses of copies are computed from, at the top of an iteration, or where it depends on
 /// loads at `late`.
 void LoopRewriter::computeAddresses(OpBuilder &top, OpBuilder &late, IRMapping &map, Value when) {
@@ -317,11 +330,7 @@ void LoopRewriter::run() {
   int32_t later = hasSlotsForAll() ? p.stages - 1 : p.stages - 2;
   auto wait = cta::AsyncWaitOp::create(top, loc, uint32_t(later), isForProducts);
   IRMapping map;
-  Value when = compare(top, arith::CmpIPredicate::slt, p.loop.getInductionVar(), end);
-  map.map(p.loop.getInductionVar(),
-          arith::AddIOp::create(top, loc, p.loop.getInductionVar(), elapsed).getResult());
-  for (auto [arg, index] : llvm::zip(added, p.carried))
-    map.map(p.loop.getRegionIterArg(index), arg);
+  Value when = mapAhead(top, map, elapsed, end, added);
   Operation *yield = p.loop.getBody()->getTerminator();
   OpBuilder bottom(yield), late = behindIndices();
   bool anyLate = !hasSlotsForAll() && startCopies(top, late, map, filled, when);
@@ -419,11 +428,7 @@ void LoopRewriter::runRefilled() {
                            return l.last != r.last && l.last->isBeforeInBlock(r.last);
                          })->last->getNextNode());
   IRMapping map;
-  Value when = compare(top, arith::CmpIPredicate::slt, p.loop.getInductionVar(), end);
-  map.map(p.loop.getInductionVar(),
-          arith::AddIOp::create(top, loc, p.loop.getInductionVar(), elapsed).getResult());
-  for (auto [arg, index] : llvm::zip(added, p.carried))
-    map.map(p.loop.getRegionIterArg(index), arg);
+  Value when = mapAhead(top, map, elapsed, end, added);
   computeAddresses(top, late, map, when);
   Operation *place = nullptr;
   for (Refill &r : refills) {
@@ -444,11 +449,11 @@ void LoopRewriter::runRefilled() {
     auto slot = cta::SlotOp::create(at, loc, r.copy->buffer, r.copy->slots, first);
     bool isForProducts = r.copy->isReadInPlace();
     readFromSlot(p, *r.copy, slot);
-    Operation *reader = readLate(slot);
+    readLate(slot);
     int64_t under = int64_t(refills.size() - 1 - i);
     under += llvm::count_if(
-        refills, [&](const Refill &other) { return other.commit->isBeforeInBlock(reader); });
-    at.setInsertionPoint(reader);
+        refills, [&](const Refill &other) { return other.commit->isBeforeInBlock(slot); });
+    at.setInsertionPoint(slot);
     cta::AsyncWaitOp::create(at, loc, uint32_t(under), isForProducts);
   }
 }

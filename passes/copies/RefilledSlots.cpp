@@ -55,7 +55,7 @@ static Operation *onlyUser(Value v, Block *body) {
                                                                                       : nullptr;
 }
 
-Operation *tile::readLate(cta::SlotOp slot) {
+void tile::readLate(cta::SlotOp slot) {
   Block *body = slot->getBlock();
   for (Operation *user : llvm::make_early_inc_range(slot->getUsers())) {
     SmallVector<Operation *> chain;
@@ -73,5 +73,4 @@ Operation *tile::readLate(cta::SlotOp slot) {
     if (!first || user->isBeforeInBlock(first))
       first = user;
   slot->moveBefore(first);
-  return slot;
 }

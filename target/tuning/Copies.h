@@ -81,9 +81,9 @@ struct CopyTuning {
   /// Where threads fill a slot in the turn that reads it, and need one less: the programs that a
   /// multiprocessor must have room for then, of those that it has otherwise. Judgement.
   double tightLeastPrograms = 1.3;
-  /// The same where each copy has one slot, filled again behind what reads it. Two kernels of
-  /// attention by gathered pages: with 6 programs for the reference's 12 one took 1.9 times as long
-  /// (H200). Less than twice as many: judgement.
+  /// The same where each copy has one slot, filled again behind what reads it. Attention by
+  /// gathered pages, on an H200: one program and two, 1396 and 1065 us. Less than twice as many:
+  /// judgement.
   double refilledLeastPrograms = 2;
   /// Multiplications of a product up to which operands that threads multiply come by copies: of
   /// more, the loop of a product that is staged again takes less room for instructions.
