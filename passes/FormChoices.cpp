@@ -51,7 +51,7 @@ LogicalResult FormSearch::chooseStages(ModuleOp before, Made &made) {
   before->setAttr(tile::kKernelAttr, form);
   restore(*asked);
   if (most > now)
-    fewGain(programs);
+    moreAtOnce(programs, programs * most / now);
   return success();
 }
 
@@ -129,8 +129,9 @@ LogicalResult FormSearch::chooseRefilled(ModuleOp before, Made &made) {
     return success();
   return tryWith(kRefilledSlotsAttr, before, made, [&] {
     bool areMore = double(warpsNow(module)) >= least;
+    int64_t warps = cta::threadsOf(module) / kLanes;
     if (areMore && isFirst)
-      fewGain(now / int64_t(cta::threadsOf(module) / kLanes));
+      moreAtOnce(now / warps, warpsNow(module) / warps);
     return areMore;
   });
 }
@@ -141,9 +142,10 @@ LogicalResult FormSearch::chooseSpares(ModuleOp before, Made &made) {
       warpgroupsWith(module, cta::madeOf(module).sharedBytes - spared) <= now)
     return success();
   return tryWith(kNoSpareSlotsAttr, before, made, [&] {
-    bool areMore = warpgroupsNow(module) > now;
+    int64_t became = warpgroupsNow(module), groups = cta::threadsOf(module) / kWarpgroupThreads;
+    bool areMore = became > now;
     if (areMore)
-      fewGain(now / int64_t(cta::threadsOf(module) / kWarpgroupThreads));
+      moreAtOnce(now / groups, became / groups);
     return areMore;
   });
 }
@@ -173,10 +175,11 @@ LogicalResult FormSearch::chooseTight(ModuleOp before, Made &made) {
       double(programsWith(bytes - bytesOfSlot(module, isAnySlot))) < least)
     return success();
   return tryWith(kTightSlotsAttr, before, made, [&] {
-    bool areMore = double(programsWith(cta::madeOf(module).sharedBytes)) >= least &&
+    int64_t became = programsWith(cta::madeOf(module).sharedBytes);
+    bool areMore = double(became) >= least &&
                    registersBehindReads(module) + beside <= tuning.mostRegistersOfWarpgroup;
     if (areMore)
-      fewGain(now);
+      moreAtOnce(now, became);
     return areMore;
   });
 }

@@ -237,6 +237,12 @@ void FormSearch::relyOn(int64_t programs) {
                   IntegerAttr::get(IntegerType::get(module.getContext(), 32), programs));
 }
 
+void FormSearch::moreAtOnce(int64_t apart, int64_t together) {
+  // Where programs run unequally long, those of a grid that is at once on its multiprocessors stay
+  // where they began: none is left for a multiprocessor that is done sooner.
+  fewGain(module->hasAttr(cta::kFromEndAttr) ? together : apart);
+}
+
 void FormSearch::fewGain(int64_t programs) {
   auto known = module->getAttrOfType<IntegerAttr>(kGainsAheadAttr);
   if (!known || known.getInt() < programs)

@@ -118,6 +118,8 @@ private:
   /// Of a launch with no more than so many programs for each multiprocessor none waits for room:
   /// the deeper form is the faster one.
   void fewGain(int64_t programs);
+  /// This form runs `together` programs on a multiprocessor, where the deeper one runs `apart`.
+  void moreAtOnce(int64_t apart, int64_t together);
 
   /// Warpgroups of all programs from which on more do not help: one for each tensor core, and
   /// more where arithmetic stands between products that are over long before it.

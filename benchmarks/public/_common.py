@@ -1,6 +1,7 @@
 """What the programs of this folder share: seeds, inputs, and cases that fail one by one."""
 import gc
 import os
+import re
 import time
 import traceback
 
@@ -46,11 +47,15 @@ def bwd(out):
 
 
 def case(*params):
-    """Runs the function at once for each tuple of parameters; one that fails says so, and the others go on."""
+    """Runs the function at once for each tuple of parameters; one that fails says so, and the others go on.
+
+    With a regular expression in the environment's CALLS only those whose name and parameters match, as they are printed."""
 
     def run(function):
         for p in params or ((),):
             p = p if isinstance(p, tuple) else (p,)
+            if not re.search(os.environ.get("CALLS", ""), f"{function.__name__}{p}"):
+                continue
             start = time.time()
             print(f"== {function.__name__}{p}", flush=True)
             try:

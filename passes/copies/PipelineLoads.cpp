@@ -123,11 +123,12 @@ struct PipelineLoadsPass : tile::impl::PipelineLoadsPassBase<PipelineLoadsPass> 
     LDBG() << pipelines.size() << " loops of copies, " << bulkRings.size() << " rings of rows, "
            << limit << " stages";
     if (limit < 2) {
-      for (Pipeline &p : pipelines)
-        refuse(p.loop, Reason::PipelineNeedsMemory);
-      pipelines.clear();
       bulkRings.clear();
-      if (kept.empty())
+      keepRefilled();
+      limit = 2;
+      if (bytes() > lowering::maxSharedBytes(module))
+        refuseAll();
+      if (pipelines.empty() && kept.empty())
         return;
     }
     // A second thread block on the multiprocessor is worth more than a spare slot.
@@ -220,6 +221,23 @@ private:
       p.isTight = canBeTight(p);
       tightLoops += p.isTight;
     }
+  }
+
+  /// Where two slots have no room: one holds no more than the block would that threads store there,
+  /// and what is copied into it passes through no registers.
+  void keepRefilled() {
+    refill();
+    llvm::erase_if(pipelines, [](const Pipeline &p) {
+      if (!p.isRefilled)
+        refuse(p.loop, Reason::PipelineNeedsMemory);
+      return !p.isRefilled;
+    });
+  }
+
+  void refuseAll() {
+    for (Pipeline &p : pipelines)
+      refuse(p.loop, Reason::PipelineNeedsMemory);
+    pipelines.clear();
   }
 
   /// One slot for each copy of all loops that can do with it.

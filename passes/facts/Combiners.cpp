@@ -213,6 +213,7 @@ private:
   bool isFloat(unsigned element) { return isa<FloatType>(combiner.getArgument(element).getType()); }
   bool isSame() const;
   std::optional<bool> chosen(Value v);
+  std::optional<bool> comparedConditions(arith::CmpIOp compare);
   std::optional<bool> comparedIntegers(arith::CmpIOp compare);
   std::optional<bool> comparedFloats(arith::CmpFOp compare);
   std::optional<std::pair<Relation, unsigned>> relationOf(Value lhs, Value rhs);
@@ -281,6 +282,15 @@ std::optional<std::pair<Relation, unsigned>> Choice::relationOf(Value lhs, Value
   return std::pair(left < right ? r : exchanged(r), element);
 }
 
+std::optional<bool> Choice::comparedConditions(arith::CmpIOp compare) {
+  using P = arith::CmpIPredicate;
+  P p = compare.getPredicate();
+  std::optional<bool> a = chosen(compare.getLhs()), b = chosen(compare.getRhs());
+  if (!a || !b || (p != P::eq && p != P::ne))
+    return std::nullopt;
+  return (*a == *b) == (p == P::eq);
+}
+
 std::optional<bool> Choice::comparedIntegers(arith::CmpIOp compare) {
   using P = arith::CmpIPredicate;
   auto found = relationOf(compare.getLhs(), compare.getRhs());
@@ -328,9 +338,14 @@ std::optional<bool> Choice::chosen(Value v) {
   if (!op || !v.getType().isInteger(1))
     return std::nullopt;
   if (auto compare = dyn_cast<arith::CmpIOp>(op))
-    return comparedIntegers(compare);
+    return compare.getLhs().getType().isInteger(1) ? comparedConditions(compare)
+                                                   : comparedIntegers(compare);
   if (auto compare = dyn_cast<arith::CmpFOp>(op))
     return comparedFloats(compare);
+  if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    std::optional<bool> which = chosen(select.getCondition());
+    return which ? chosen(*which ? select.getTrueValue() : select.getFalseValue()) : which;
+  }
   APInt constant;
   if (matchPattern(v, m_ConstantInt(&constant)))
     return constant.isOne();

@@ -207,6 +207,35 @@ func.func @nan_by_side(%p: !tile.ptr<f32>, %o: !tile.ptr<i32>) {
   return
 }
 
+// Conditions that are compared, and chosen by others: both NaN or neither, then the greater, then
+// the first.
+// CHECK-LABEL: llvm.func @compared_conditions
+// CHECK-NOT: nvvm.shfl.sync idx
+// CHECK: llvm.return
+func.func @compared_conditions(%p: !tile.ptr<f32>, %o: !tile.ptr<i32>) {
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<4x!tile.ptr<f32>, #quad>
+  %x = tile.load %ps : tensor<4x!tile.ptr<f32>, #quad>
+  %r = tile.make_range 0 to 4 : tensor<4xi32, #quad>
+  %s:2 = tile.reduce %x, %r {axis = 0 : i32} : tensor<4xf32, #quad>, tensor<4xi32, #quad> -> f32, i32 {
+  ^bb0(%a: f32, %i: i32, %b: f32, %j: i32):
+    %an = arith.cmpf une, %a, %a : f32
+    %bn = arith.cmpf une, %b, %b : f32
+    %alike = arith.cmpi eq, %an, %bn : i1
+    %more = arith.cmpf ogt, %a, %b : f32
+    %same = arith.cmpf oeq, %a, %b : f32
+    %even = arith.ori %same, %an : i1
+    %first = arith.cmpi slt, %i, %j : i32
+    %left = arith.select %even, %first, %more : i1
+    %over = arith.select %alike, %left, %an : i1
+    %v = arith.select %over, %a, %b : f32
+    %k = arith.select %over, %i, %j : i32
+    tile.yield %v, %k : f32, i32
+  }
+  tile.store %p, %s#0 : !tile.ptr<f32>
+  tile.store %o, %s#1 : !tile.ptr<i32>
+  return
+}
+
 // Two values travel together; the combiner sees both of each side.
 // CHECK-LABEL: llvm.func @argmax
 // CHECK: llvm.fcmp "ogt"
