@@ -170,6 +170,9 @@ Result attribute(const PyValue &value, StringRef name) {
   }
   if (value.is(Kind::Symbol))
     return symbolAttribute(value.asSymbol(), name);
+  if (value.is(Kind::Tuple) && value.asTuple().type && value.asTuple().type->attribute)
+    if (std::optional<PyValue> result = value.asTuple().type->attribute(value, name))
+      return std::move(*result);
   if (std::optional<Result> result = plainAttribute(value, name))
     return std::move(*result);
   if (hasMethod(value, name))

@@ -35,6 +35,8 @@ static bool hasType(const PyValue &value, StringRef type) {
     return !value.is(Kind::Extension);
   if (type == "tl.tensor")
     return value.is(Kind::Extension) && typeName(value) == "tensor";
+  if (type == "tl.tensor_descriptor" || type == "tl.tensor_descriptor_base")
+    return value.is(Kind::Tuple) && typeName(value) == "tensor_descriptor";
   return false;
 }
 

@@ -286,6 +286,8 @@ struct ClassObject {
   std::vector<std::string> fields;
   std::vector<PyValue> defaults; ///< of the last fields
   std::vector<bool> isConstexpr; ///< for each field of an aggregate
+  /// Of a class of the language, what its objects have beside their fields; null: nothing.
+  std::optional<PyValue> (*attribute)(const PyValue &object, llvm::StringRef name) = nullptr;
 };
 
 /// The class of an object, a tuple with a type that has code of its own; null

@@ -15,6 +15,7 @@ static const std::shared_ptr<const eval::ClassObject> &descriptorClass() {
     object->name = "tensor_descriptor";
     object->isNamedTuple = true;
     object->fields = {"base", "shape", "strides", "type", "padding"};
+    object->attribute = tensorDescriptorAttribute;
     return object;
   }();
   return type;

@@ -18,12 +18,20 @@ using namespace tile;
 using layout::Dim;
 using layout::LinearLayout;
 
+/// What is written leaves for the next cache by sectors, full or not, as many in a cycle.
+static constexpr double kSectorsLeaving = kL2BytesPerCycle / kSectorBytes;
+
 /// Of a row that is long enough for all lanes: as many wavefronts as there are lines.
 double Coalescing::Limits::cyclesWith(unsigned vector) const {
   double cycles = 0;
-  for (auto [limit, bytes] : each) {
-    double lines = double(kLanes * vector * bytes) / kLineBytes;
-    lowering::Cost cost{1, std::max(lines, 1.0), 0};
+  for (auto [limit, bytes, writes] : each) {
+    double span = double(kLanes * vector * bytes);
+    double wavefronts = std::max(span / kLineBytes, 1.0);
+    if (writes) {
+      double sectors = std::min(span / kSectorBytes, double(kLanes));
+      wavefronts = std::max(wavefronts, sectors / kSectorsLeaving);
+    }
+    lowering::Cost cost{1, wavefronts, 0};
     cycles += cost.total(/*warps=*/1) / std::min(limit, vector);
   }
   return cycles;
@@ -109,16 +117,14 @@ unsigned Coalescing::partsTouched(const Access &access, const LinearLayout &l, u
   return parts.size();
 }
 
-/// A wavefront for each line that an instruction touches; what is written leaves for the next
-/// cache by sectors, full or not, as many in a cycle as come from there.
+/// A wavefront for each line that an instruction touches, or for what is written of it.
 lowering::Cost Coalescing::cost(Operation *op, const LinearLayout &l) const {
-  constexpr double sectorsLeaving = kL2BytesPerCycle / kSectorBytes;
   const Access &access = accesses.find(op)->second;
   unsigned vector = vectorFor(op, l);
   double count = double(l.inSize(Dim::reg())) / vector;
   double each = partsTouched(access, l, vector, kLineBytes);
   if (!isa<LoadOp>(op))
-    each = std::max(each, partsTouched(access, l, vector, kSectorBytes) / sectorsLeaving);
+    each = std::max(each, partsTouched(access, l, vector, kSectorBytes) / kSectorsLeaving);
   return {count, count * each, 0};
 }
 
@@ -142,7 +148,7 @@ bool Coalescing::mayPart() {
     unsigned shared = vectorOf(all, group.shape);
     return llvm::any_of(all.each, [&](auto &access) {
       Limits own;
-      own.add(access.first, access.second);
+      own.add(access.limit, access.bytes);
       return vectorOf(own, group.shape) > shared;
     });
   });
@@ -162,7 +168,7 @@ cta::LayoutAttr Coalescing::layoutOfPart(ArrayRef<Operation *> part) {
   group.together = {};
   for (Operation *op : part) {
     const Access &access = accesses.find(op)->second;
-    group.together.add(access.limit, access.bytes);
+    group.together.add(access.limit, access.bytes, !isa<LoadOp>(op));
   }
   if (vectorOf(group.together, group.shape) <= shared)
     return {};

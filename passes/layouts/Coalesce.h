@@ -117,9 +117,13 @@ private:
   /// What accesses that share a layout prove and need.
   struct Limits {
     unsigned least = ~0u, most = 1, leastBytes = ~0u, mostBytes = 1;
-    llvm::SmallVector<std::pair<unsigned, unsigned>, 4> each; ///< of every one: limit and bytes
+    struct One {
+      unsigned limit, bytes;
+      bool writes;
+    };
+    llvm::SmallVector<One, 4> each;
     bool isEmpty() const { return least == ~0u; }
-    void add(unsigned limit, unsigned bytes);
+    void add(unsigned limit, unsigned bytes, bool writes = false);
     /// Cycles of all accesses of one element if a thread has `vector` side by side.
     double cyclesWith(unsigned vector) const;
   };
