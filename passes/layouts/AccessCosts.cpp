@@ -18,20 +18,12 @@ using namespace tile;
 using layout::Dim;
 using layout::LinearLayout;
 
-/// What is written leaves for the next cache by sectors, full or not, as many in a cycle.
-static constexpr double kSectorsLeaving = kL2BytesPerCycle / kSectorBytes;
-
 /// Of a row that is long enough for all lanes: as many wavefronts as there are lines.
 double Coalescing::Limits::cyclesWith(unsigned vector) const {
   double cycles = 0;
-  for (auto [limit, bytes, writes] : each) {
-    double span = double(kLanes * vector * bytes);
-    double wavefronts = std::max(span / kLineBytes, 1.0);
-    if (writes) {
-      double sectors = std::min(span / kSectorBytes, double(kLanes));
-      wavefronts = std::max(wavefronts, sectors / kSectorsLeaving);
-    }
-    lowering::Cost cost{1, wavefronts, 0};
+  for (auto [limit, bytes] : each) {
+    double lines = double(kLanes * vector * bytes) / kLineBytes;
+    lowering::Cost cost{1, std::max(lines, 1.0), 0};
     cycles += cost.total(/*warps=*/1) / std::min(limit, vector);
   }
   return cycles;
@@ -117,14 +109,16 @@ unsigned Coalescing::partsTouched(const Access &access, const LinearLayout &l, u
   return parts.size();
 }
 
-/// A wavefront for each line that an instruction touches, or for what is written of it.
+/// A wavefront for each line that an instruction touches; what is written leaves for the next
+/// cache by sectors, full or not, as many in a cycle as come from there.
 lowering::Cost Coalescing::cost(Operation *op, const LinearLayout &l) const {
+  constexpr double sectorsLeaving = kL2BytesPerCycle / kSectorBytes;
   const Access &access = accesses.find(op)->second;
   unsigned vector = vectorFor(op, l);
   double count = double(l.inSize(Dim::reg())) / vector;
   double each = partsTouched(access, l, vector, kLineBytes);
   if (!isa<LoadOp>(op))
-    each = std::max(each, partsTouched(access, l, vector, kSectorBytes) / kSectorsLeaving);
+    each = std::max(each, partsTouched(access, l, vector, kSectorBytes) / sectorsLeaving);
   return {count, count * each, 0};
 }
 
@@ -148,7 +142,7 @@ bool Coalescing::mayPart() {
     unsigned shared = vectorOf(all, group.shape);
     return llvm::any_of(all.each, [&](auto &access) {
       Limits own;
-      own.add(access.limit, access.bytes);
+      own.add(access.first, access.second);
       return vectorOf(own, group.shape) > shared;
     });
   });
@@ -168,7 +162,7 @@ cta::LayoutAttr Coalescing::layoutOfPart(ArrayRef<Operation *> part) {
   group.together = {};
   for (Operation *op : part) {
     const Access &access = accesses.find(op)->second;
-    group.together.add(access.limit, access.bytes, !isa<LoadOp>(op));
+    group.together.add(access.limit, access.bytes);
   }
   if (vectorOf(group.together, group.shape) <= shared)
     return {};

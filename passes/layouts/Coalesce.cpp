@@ -192,8 +192,7 @@ void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysi
   if (access.contiguous || type.getNumElements() == 1) {
     Group &group = groupOf(type.getShape(), access.order);
     if (!isSingle)
-      (access.alone ? group.alone : group.together)
-          .add(access.limit, access.bytes, !isa<LoadOp>(op));
+      (access.alone ? group.alone : group.together).add(access.limit, access.bytes);
   }
   accesses.insert({op, std::move(access)});
   if (isa<LoadOp>(op) && llvm::is_contained(type.getShape(), 1))
@@ -227,12 +226,12 @@ unsigned Coalescing::numSharedLoads(ArrayRef<int64_t> shape) const {
   });
 }
 
-void Coalescing::Limits::add(unsigned limit, unsigned bytes, bool writes) {
+void Coalescing::Limits::add(unsigned limit, unsigned bytes) {
   least = std::min(least, limit);
   most = std::max(most, limit);
   leastBytes = std::min(leastBytes, bytes);
   mostBytes = std::max(mostBytes, bytes);
-  each.push_back({limit, bytes, writes});
+  each.push_back({limit, bytes});
 }
 
 unsigned Coalescing::vectorOf(const Limits &limits, ArrayRef<int64_t> shape) const {

@@ -117,13 +117,9 @@ private:
   /// What accesses that share a layout prove and need.
   struct Limits {
     unsigned least = ~0u, most = 1, leastBytes = ~0u, mostBytes = 1;
-    struct One {
-      unsigned limit, bytes;
-      bool writes;
-    };
-    llvm::SmallVector<One, 4> each;
+    llvm::SmallVector<std::pair<unsigned, unsigned>, 4> each; ///< of every one: limit and bytes
     bool isEmpty() const { return least == ~0u; }
-    void add(unsigned limit, unsigned bytes, bool writes = false);
+    void add(unsigned limit, unsigned bytes);
     /// Cycles of all accesses of one element if a thread has `vector` side by side.
     double cyclesWith(unsigned vector) const;
   };
