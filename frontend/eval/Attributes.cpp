@@ -8,7 +8,6 @@
 
 using namespace tile::eval;
 using llvm::StringRef;
-using tile::formatted;
 using Kind = PyValue::Kind;
 
 namespace tile::eval {
