@@ -130,6 +130,7 @@ struct PipelineLoadsPass : tile::impl::PipelineLoadsPassBase<PipelineLoadsPass> 
         refuseAll();
       if (pipelines.empty() && kept.empty())
         return;
+      spares.assign(pipelines.size(), false);
     }
     // A second thread block on the multiprocessor is worth more than a spare slot.
     int64_t most = programsWithRegisters(module);
@@ -218,7 +219,7 @@ private:
   void tighten() {
     for (Pipeline &p : pipelines) {
       p.stages = std::min(p.stages, limit);
-      p.isTight = canBeTight(p);
+      p.isTight = !p.isRefilled && canBeTight(p);
       tightLoops += p.isTight;
     }
   }
