@@ -1,6 +1,5 @@
 //===- BuiltinsCreation.cpp - program ids, ranges, constants, casts -------===//
 #include "frontend/specialize/Builtins.h"
-#include "frontend/specialize/TensorDescriptor.h"
 #include "text/Format.h"
 #include <cmath>
 
@@ -135,8 +134,6 @@ static PyValue isInstance(BuiltinCall &c) {
     bool isTensor = tensorIn(c[0]) != nullptr;
     if (type.isSymbol("tl.tensor"))
       return isTensor;
-    if (type.isSymbol("tl.tensor_descriptor") || type.isSymbol("tl.tensor_descriptor_base"))
-      return isTensorDescriptor(c[0]);
     if (isTensor)
       return false;
     eval::CallArgs args;
