@@ -1,5 +1,6 @@
 //===- TensorMaps.cpp - tensor map parameters of a launch -----------------===//
 #include "runtime/TensorMaps.h"
+#include "runtime/MapStrides.h"
 #include "text/Format.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -127,6 +128,7 @@ TensorMapValues runtime::evaluateTensorMap(const TensorMapPlan &plan,
     value = evaluate(size, pointers);
   for (auto [value, stride] : llvm::zip(values.strides, plan.strides))
     value = evaluate(stride, pointers);
+  makeMapStrides(values.sizes.data(), values.strides.data(), values.rank, plan.elementBytes);
   values.endsWhole = !plan.stored || values.sizes[0] * plan.elementBytes % 16 == 0;
   values.startsInside = llvm::all_of(plan.notNegative, [&](const TensorMapPlan::Sum &sum) {
     return evaluate(sum, pointers) >= 0;

@@ -73,7 +73,9 @@ def LoadOncePass : TilePass<"tile-load-once", "::mlir::ModuleOp"> {
     - **Guarantees**: what a loop loads for its products alone,
       and has the same address under the same mask in runs along a dimension, is loaded once for
       each run and repeated behind the load, where the addresses are made of ranges, numbers and what the loop carries. Weights of
-      few bits, several to a word, are named so: a row of words for each row of weights.
+      few bits, several to a word, are named so: a row of words for each row of weights. Where the runs themselves follow one
+      another (`k / 2` along a row of bytes), so do what is loaded and its addresses. Behind a
+      look-up in a table (`tile.gather`) that is the condition: words of them, at least, can be copied ahead.
     - **Never**: changes a volatile load, or one that is needed for anything but products.
 
     ```

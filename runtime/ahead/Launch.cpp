@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/GridForms.h"
+#include "runtime/MapStrides.h"
 #include "runtime/ahead/Find.h"
 #include <algorithm>
 #include <limits>
@@ -34,8 +35,10 @@ static Failure encode(const Driver &driver, const tile_rt_map &map, const tile_v
   if (run(map.numbers, values, numbers) != FormulaFailure::None)
     return {}; // its numbers need more than 64 bits: no array
   const unsigned rank = map.rank;
-  const int64_t *sizes = numbers + 1, *strides = sizes + rank, *others = strides + rank - 1;
+  const int64_t *sizes = numbers + 1, *others = sizes + 2 * rank - 1;
+  int64_t *strides = numbers + 1 + rank;
   bool good = numbers[0] % 16 == 0 && (!map.stored || sizes[0] * map.element_bytes % 16 == 0);
+  tile::runtime::makeMapStrides(sizes, strides, rank, map.element_bytes);
   uint64_t extents[5], steps[5];
   const uint32_t ones[5] = {1, 1, 1, 1, 1};
   for (unsigned i = 0; i < rank; ++i) {

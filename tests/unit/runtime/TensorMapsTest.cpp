@@ -182,6 +182,33 @@ TEST_F(EncodeTest, RowsThatAreStoredEndAtMultiplesOf16Bytes) {
   }
 }
 
+TEST_F(EncodeTest, WhatHasOneIndexMayLieAnyDistanceApart) {
+  KernelParameter p = matrix();
+  TensorMapPlan plan = valueOf(planTensorMap(p.map, p, asParameter));
+  columns = 1001;
+  for (int32_t apart : {0, 1, -8, 1001, 1024}) {
+    stride = apart;
+    rows = 2;
+    EXPECT_EQ(evaluateTensorMap(plan, pointers).isSuitable(), apart == 1024) << apart;
+    rows = 1;
+    EXPECT_EQ(encode(plan).stride0, 2016u) << apart; // a row, up to a multiple of 16 bytes
+  }
+  columns = 0; // still no array
+  EXPECT_FALSE(evaluateTensorMap(plan, pointers).isSuitable());
+}
+
+TEST_F(EncodeTest, OfThreeDimensionsTheOneInsideLendsItsStride) {
+  KernelParameter p = matrix();
+  p.map.sizes.push_back(product(1, {}));
+  p.map.strides.push_back(product(0, {}));
+  p.map.box.push_back(1);
+  TensorMapPlan plan = valueOf(planTensorMap(p.map, p, asParameter));
+  TensorMapValues values = evaluateTensorMap(plan, pointers);
+  EXPECT_TRUE(values.isSuitable());
+  EXPECT_EQ(values.strides[0], 2048);
+  EXPECT_EQ(values.strides[1], 2048);
+}
+
 TEST_F(EncodeTest, SameArgumentsAreEncodedOnce) {
   KernelParameter p = matrix();
   TensorMapPlan plan = valueOf(planTensorMap(p.map, p, asParameter));
