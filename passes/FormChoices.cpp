@@ -234,8 +234,12 @@ LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &
   bool isForNothing = !hasScores(module) && (cta::threadsOf(module) == kWarpgroupThreads
                                                  ? mayLeaveEarly(module)
                                                  : mayLeaveForWhatIsLoaded(module));
+  // Of loops that turn a few times all is copied before the first product. What a deeper ring has
+  // is for the next program of the thread block, and others on the multiprocessor would be at work
+  // now.
+  int32_t most = turnFewTimes(module) ? std::max(wanted.getStages(), kFewestAhead) : INT32_MAX;
   module.walk([&](cta::RingOp ring) {
-    int32_t stages = ring.getStages();
+    int32_t stages = std::min<int32_t>(ring.getStages(), most);
     for (Operation *user : ring->getUsers())
       if (auto loop = user->getParentOfType<scf::ForOp>(); loop && isa<cta::RingWaitOp>(user))
         stages = ring.getElastic() ? stages : fewestStages(loop, stages, with);

@@ -85,7 +85,8 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
           ErrorCode::InvalidArgument,
           formatted(
               "an array passed to `{}` cannot be copied by the tensor memory accelerator: its "
-              "sizes must be positive, its address and strides positive multiples of 16 bytes",
+              "sizes must be positive, its address and strides multiples of 16 bytes, none "
+              "negative",
               data.entry));
     if (!isSuitable)
       return launchOther(kernel->withoutTensorMaps, fallback, stream, grid, pointers, options);

@@ -141,7 +141,7 @@ bool TensorMapValues::isSuitable() const {
          llvm::all_of(llvm::ArrayRef(sizes).take_front(rank),
                       [](int64_t n) { return n > 0 && n <= INT32_MAX; }) && // as coordinates are
          llvm::all_of(llvm::ArrayRef(strides).take_front(rank - 1),
-                      [](int64_t s) { return s > 0 && s % 16 == 0 && s < int64_t(1) << 40; });
+                      [](int64_t s) { return s >= 0 && s % 16 == 0 && s < int64_t(1) << 40; });
 }
 
 namespace {
@@ -185,8 +185,8 @@ static llvm::Error encode(const cuda::CudaApi &api, const TensorMapPlan &plan,
     stridesText += formatted("{}{}", i ? ", " : "", values.strides[i]);
   return addContext(api.check(result, "cuTensorMapEncodeTiled"),
                     formatted("the array at {:#x} with sizes {} and strides of {} bytes cannot be "
-                              "copied by the tensor memory accelerator (strides must be positive "
-                              "multiples of 16 bytes)",
+                              "copied by the tensor memory accelerator (strides must be multiples "
+                              "of 16 bytes, and not negative)",
                               uint64_t(values.base), sizesText, stridesText));
 }
 

@@ -47,7 +47,8 @@ struct TensorMapValues {
   static constexpr unsigned kMaxRank = 5;
   unsigned rank = 0;
   int64_t base = 0;
-  std::array<int64_t, kMaxRank> sizes{}, strides{}; ///< strides: of all dimensions but the first, as maps have them
+  std::array<int64_t, kMaxRank> sizes{},
+      strides{};            ///< strides: of all dimensions but the first, as maps have them
   bool startsInside = true; ///< what the map needs not to be negative is not
   /// Nothing is stored, or rows end at multiples of 16 bytes: the hardware stores all
   /// of the last 16.
@@ -55,7 +56,7 @@ struct TensorMapValues {
   bool operator==(const TensorMapValues &) const = default;
   /// False if no map can describe that array: nothing in it, an address or a
   /// stride that is not a multiple of 16 bytes, rows to store that end elsewhere, or
-  /// a stride that is not positive; or if blocks may start before it where the map is
+  /// a stride that is negative; or if blocks may start before it where the map is
   /// not good for that.
   bool isSuitable() const;
 };

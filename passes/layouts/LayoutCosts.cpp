@@ -81,18 +81,22 @@ void LayoutInference::inferReduce(ReduceOp op) {
     setHome(result, home);
 }
 
-/// The operand that `v`, perhaps changed element by element, becomes; null if it is needed
-/// for anything else.
-static cta::StageOp stageOf(Value v) {
-  while (v.hasOneUse()) {
-    Operation *user = *v.user_begin();
-    if (auto stage = dyn_cast<cta::StageOp>(user))
-      return stage;
-    if (!user->hasTrait<OpTrait::Elementwise>() || user->getNumResults() != 1)
+/// The operand that `v`, perhaps changed element by element, becomes, or one of several that are
+/// alike; null if it is needed for anything else.
+static cta::StageOp stageOf(Value v, unsigned depth, unsigned &budget) {
+  cta::StageOp stage;
+  for (Operation *user : v.getUsers()) {
+    if (budget == 0 || depth == 0)
       return {};
-    v = user->getResult(0);
+    --budget;
+    auto own = dyn_cast<cta::StageOp>(user);
+    if (!own && user->hasTrait<OpTrait::Elementwise>() && user->getNumResults() == 1)
+      own = stageOf(user->getResult(0), depth - 1, budget);
+    if (!own || (stage && own.getType() != stage.getType()))
+      return {};
+    stage = own;
   }
-  return {};
+  return stage;
 }
 
 /// Where what is loaded may live on its way to `stage`: as it is loaded best, in smaller
@@ -141,7 +145,8 @@ static bool willBeCopied(LoadOp load, cta::StageOp stage) {
 }
 
 cta::LayoutAttr LayoutInference::layoutToStage(LoadOp load) {
-  cta::StageOp stage = stageOf(load.getResult());
+  unsigned budget = reach::kUsersSeen;
+  cta::StageOp stage = stageOf(load.getResult(), reach::kJoined, budget);
   if (!stage || willBeCopied(load, stage) ||
       getElementBytes(stage.getType().getElementType()) > 4 || !coalescing.isContiguous(load))
     return {};

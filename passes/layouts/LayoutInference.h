@@ -128,6 +128,8 @@ private:
   cta::LayoutAttr homeOfSum(mlir::Value value) const;
   cta::LayoutAttr homeOfSums(mlir::Value value, unsigned depth, unsigned &budget) const;
   cta::LayoutAttr layoutAtProduct(mlir::Value value, unsigned depth) const;
+  cta::LayoutAttr layoutForUse(mlir::OpOperand &use, unsigned depth) const;
+  cta::LayoutAttr layoutAtAllProducts(mlir::Value value, unsigned depth, unsigned &budget) const;
   /// Where what warpgroup products multiply is made; null for what is needed elsewhere, too.
   cta::LayoutAttr layoutOfMultiplied(mlir::Value value) const;
   /// The same of what is repeated beside it; null beside what is loaded, and stays where it is

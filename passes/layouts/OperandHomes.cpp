@@ -52,9 +52,14 @@ bool tile::becomesOperands(Value value, unsigned depth, unsigned &budget) {
 /// Where threads hold what a warpgroup product makes of `value`: as the instruction reads it, or as
 /// shared memory is written at least cost.
 cta::LayoutAttr LayoutInference::layoutAtProduct(Value value, unsigned depth) const {
-  Operation *user = *value.user_begin();
+  return layoutForUse(*value.use_begin(), depth);
+}
+
+cta::LayoutAttr LayoutInference::layoutForUse(OpOperand &use, unsigned depth) const {
+  Operation *user = use.getOwner();
+  Value value = use.get();
   if (auto found = dotsAhead.find(user); found != dotsAhead.end()) {
-    cta::LayoutAttr there = found->second[value.use_begin()->getOperandNumber()];
+    cta::LayoutAttr there = found->second[use.getOperandNumber()];
     // Not where several warps would make the same.
     int64_t made = there.getLayout().inSize(Dim::reg()) * kLanes * coalescing.numWarps();
     return made <= blockType(value).getNumElements() ? there : cta::LayoutAttr();
@@ -116,6 +121,27 @@ static bool meetsOthers(Value value) {
   return false;
 }
 
+/// The same where all products that `value` goes to take what they get of it in one layout.
+cta::LayoutAttr LayoutInference::layoutAtAllProducts(Value value, unsigned depth,
+                                                     unsigned &budget) const {
+  cta::LayoutAttr common;
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    cta::LayoutAttr there;
+    if (budget == 0)
+      return {};
+    --budget;
+    if (isa<DotOp, cta::WarpgroupDotOp>(user))
+      there = layoutForUse(use, 0);
+    else if (depth > 0 && isElementwise(user))
+      there = layoutAtAllProducts(user->getResult(0), depth - 1, budget);
+    if (!there || (common && there != common))
+      return {};
+    common = there;
+  }
+  return common;
+}
+
 /// The same of what has no other use.
 cta::LayoutAttr LayoutInference::layoutOfMultiplied(Value value) const {
   unsigned budget = reach::kUsersSeen;
@@ -155,9 +181,13 @@ cta::LayoutAttr LayoutInference::layoutOfChanged(Operation *op, cta::LayoutAttr 
   for (Value operand : op->getOperands())
     if (auto from = operand.getDefiningOp<LoadOp>(); from && natural(operand) == home)
       load = from;
-  if (!load || !load->hasOneUse() || !willComeFromRing(load, coalescing))
+  if (!load || !willComeFromRing(load, coalescing))
     return {};
   cta::LayoutAttr there = layoutOfMultiplied(op->getResult(0));
+  unsigned budget = reach::kUsersSeen;
+  if (there && !load->hasOneUse() &&
+      layoutAtAllProducts(load.getResult(), reach::kJoined, budget) != there)
+    return {};
   Operation *product = there ? productOf(op->getResult(0)) : nullptr;
   // As much is computed, not the same by several warps.
   if (!product || there == home ||

@@ -46,7 +46,7 @@ static Failure encode(const Driver &driver, const tile_rt_map &map, const tile_v
     extents[i] = uint64_t(sizes[i]);
   }
   for (unsigned i = 0; i + 1 < rank; ++i) {
-    good = good && strides[i] > 0 && strides[i] % 16 == 0 && strides[i] < int64_t(1) << 40;
+    good = good && strides[i] >= 0 && strides[i] % 16 == 0 && strides[i] < int64_t(1) << 40;
     steps[i] = uint64_t(strides[i]);
   }
   for (const int64_t *n = others; n < numbers + map.numbers.results; ++n)
@@ -207,7 +207,7 @@ Failure tile::ahead::launchLoaded(Launch &launch, const Loaded &loaded) {
                   : Failure{TILE_INVALID_ARGUMENT,
                             std::string("an array passed to `") + code.entry +
                                 "` cannot be copied by the tensor memory accelerator: its "
-                                "address and strides must be positive multiples of 16 bytes"};
+                                "address and strides must be multiples of 16 bytes, none negative"};
   if (!failure && !takesOther) {
     LaunchAttribute attributes[3];
     unsigned count = 0;
