@@ -41,11 +41,13 @@ static bool feedsProduct(Value v, DenseSet<Value> &seen) {
     return false;
   return llvm::any_of(v.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
-    if (isa<DotOp, cta::WarpgroupDotOp>(user))
-      return use.getOperandNumber() != kDotAcc;
+    bool isProduct = isa<DotOp, cta::WarpgroupDotOp>(user);
+    if (isProduct && use.getOperandNumber() != kDotAcc)
+      return true;
     if (auto branch = dyn_cast<scf::IfOp>(user->getParentOp()); branch && isa<scf::YieldOp>(user))
       return feedsProduct(branch.getResult(use.getOperandNumber()), seen);
-    return isMemoryEffectFree(user) && user->getNumRegions() == 0 &&
+    // What scores start from becomes an operand as they do.
+    return (isProduct || isMemoryEffectFree(user)) && user->getNumRegions() == 0 &&
            !user->hasTrait<OpTrait::IsTerminator>() &&
            llvm::any_of(user->getResults(), [&](Value r) { return feedsProduct(r, seen); });
   });

@@ -92,6 +92,8 @@ void LayoutInference::inferElementwise(Operation *op) {
     if (cta::LayoutAttr runs = layoutWithReshaped(op, home))
       home = runs;
     cta::LayoutAttr there = layoutOfChanged(op, home);
+    if (!there)
+      there = layoutOfWidened(op);
     return setHome(result, there ? there : home);
   }
   if (std::optional<unsigned> cost = costOf(op)) {
@@ -147,6 +149,33 @@ cta::LayoutAttr LayoutInference::layoutBesideSums(LoadOp load) const {
     return {};
   unsigned budget = reach::kUsersSeen;
   return homeOfSums(load.getResult(), reach::kOperands, budget);
+}
+
+/// What is widened among products, changed and then combined with their sums, or what they start
+/// from, moves to them while it is narrow: a bias that is scaled.
+cta::LayoutAttr LayoutInference::layoutOfWidened(Operation *widening) const {
+  Value value = widening->getResult(0), narrow = widening->getOperand(0);
+  if (!isWidened(value) || !isAmongProducts(widening) || !narrow.hasOneUse())
+    return {};
+  for (unsigned step = 0; step < reach::kChanges && value.hasOneUse(); ++step) {
+    OpOperand &use = *value.use_begin();
+    Operation *user = use.getOwner();
+    if (auto dot = dyn_cast<cta::WarpgroupDotOp>(user); dot && use.getOperandNumber() == kDotAcc)
+      return layoutOfProduct(dot.getType().getShape());
+    if (auto found = dotsAhead.find(user);
+        found != dotsAhead.end() && use.getOperandNumber() == kDotAcc)
+      return found->second[kDotAcc];
+    if (!isElementwise(user))
+      return {};
+    for (Value other : user->getOperands()) {
+      cta::LayoutAttr home =
+          other != value && blockType(other) ? natural(other) : cta::LayoutAttr();
+      if (home)
+        return accumulators.contains(home) ? home : cta::LayoutAttr();
+    }
+    value = user->getResult(0);
+  }
+  return {};
 }
 
 bool tile::willComeFromRing(LoadOp load, Coalescing &coalescing) {

@@ -63,6 +63,7 @@ private:
   /// Where a load works whose block is combined with sums of products; null if that is best done
   /// where it is loaded best.
   cta::LayoutAttr layoutBesideSums(LoadOp load) const;
+  cta::LayoutAttr layoutOfWidened(mlir::Operation *widening) const;
   /// Where a load works whose block is worked with beside halves of a split one; null if that is
   /// best done where it is loaded best.
   cta::LayoutAttr layoutBesideHalves(LoadOp load) const;
