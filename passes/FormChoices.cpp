@@ -71,10 +71,6 @@ static int64_t bytesOfSlots(ModuleOp module) {
   return bytes;
 }
 
-static bool hasRoles(ModuleOp module) {
-  return module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
 static bool isAnySlot(cta::SlotsOp) { return true; }
 
 static bool hasSpare(cta::SlotsOp slots) {

@@ -142,9 +142,7 @@ LogicalResult FormSearch::make(OwningOpRef<ModuleOp> &before, Made &made) {
 
 void FormSearch::relyOnRoles() {
   unsigned threads = cta::threadsOf(module);
-  bool hasRoles =
-      module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  if (hasRoles && threads == unsigned(kWarpgroupThreads) &&
+  if (hasRoles(module) && threads == unsigned(kWarpgroupThreads) &&
       !registersOfRoles(targetOf(module), threads).areDealt &&
       !module->hasAttr(cta::kProgramsTogetherAttr))
     relyOn(std::min<int64_t>(warpgroupsWithRoles(module), 2));
@@ -152,9 +150,7 @@ void FormSearch::relyOnRoles() {
 
 void FormSearch::keepTwoPrograms() {
   constexpr unsigned kThreads = 2 * unsigned(kWarpgroupThreads);
-  bool hasRoles =
-      module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  if (!hasRoles && cta::threadsOf(module) == kThreads && multipliesInLoops(module) &&
+  if (!hasRoles(module) && cta::threadsOf(module) == kThreads && multipliesInLoops(module) &&
       !module->hasAttr(cta::kProgramsTogetherAttr) &&
       programsAtOnce(module, blocksOf(module, registersDuringProducts),
                      cta::madeOf(module).sharedBytes, kThreads) == 2)

@@ -158,14 +158,13 @@ private:
     int32_t stages = kernelOf(module).getStages();
     if (stages == 0) // left to the compiler
       stages = kDefaultStages;
-    bool hasRoles =
-        module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    bool isForFew = !hasRoles(module);
     module.walk([&](scf::ForOp loop) {
       auto own = loop->getAttrOfType<IntegerAttr>(kNumStagesAttr);
       bool isForProducts = hasProducts(loop);
       int32_t count = stagesOfUse(loop, own ? int32_t(own.getInt()) : stages);
       if (!own && !isForProducts) {
-        if (!hasRoles)
+        if (isForFew)
           planForFew(loop);
         return;
       }

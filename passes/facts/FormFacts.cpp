@@ -55,10 +55,8 @@ int64_t tile::warpgroupsWithRoles(ModuleOp module) {
 }
 
 int64_t tile::warpgroupsWith(ModuleOp module, int64_t sharedBytes) {
-  bool hasRoles =
-      module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  return hasRoles ? ::warpgroupsWithRoles(module, sharedBytes)
-                  : warpgroupsAtOnce(module, heldBlocks(module), sharedBytes);
+  return hasRoles(module) ? ::warpgroupsWithRoles(module, sharedBytes)
+                          : warpgroupsAtOnce(module, heldBlocks(module), sharedBytes);
 }
 
 int64_t tile::warpgroupsNow(ModuleOp module) {

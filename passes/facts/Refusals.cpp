@@ -27,7 +27,7 @@ static constexpr Refusal refusals[] = {
     {PERSIST, "neighbouring programs run in one thread block at once", "persistent"},
     {PERSIST, "no loop of it copies by TMA, whose copies would run under the stores before",
      "persistent"},
-    {PERSIST, "the author wants the warps that compute to copy", "persistent"},
+    {PERSIST, "the warps that compute start its copies, too", "persistent"},
     {PERSIST, "loops are longer in some programs than in others: a grid shares these out by itself",
      "persistent"},
     {TURNS, "its iterations hand values on to each other", "pingpong"},

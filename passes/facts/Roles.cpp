@@ -15,6 +15,10 @@ bool tile::copiesInPlace(func::FuncOp kernel) {
   return kernelOf(kernel).getRoles() == WarpRoles::None;
 }
 
+bool tile::hasRoles(ModuleOp module) {
+  return module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 int32_t tile::fewestStages(Operation *loop, int32_t stages, int64_t warpgroups) {
   unsigned products = 0;
   loop->walk([&](cta::WarpgroupDotOp) { ++products; });

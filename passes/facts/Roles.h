@@ -10,6 +10,9 @@ namespace tile {
 /// True if the warps of `kernel` that compute also start its copies: `warp_roles` is none.
 bool copiesInPlace(mlir::func::FuncOp kernel);
 
+/// True once some warps only copy, and the others compute.
+bool hasRoles(mlir::ModuleOp module);
+
 /// Of so many stages, those that `loop` has a use for when it runs once: one for each of its turns,
 /// where these are known and more than one.
 int32_t stagesOfUse(mlir::scf::ForOp loop, int32_t stages);

@@ -27,7 +27,7 @@ func.func @shared_blocks(%a: !cta.tensor_map, %z: tensor<64x64xf32>) {
 !tile = !cta.buffer<[64, 64], f16, #image>
 
 module attributes {tile.persistent, tile.kernel = #tile.kernel<warps = 4, roles = none>} {
-// expected-remark @below {{its blocks run one program each: the author wants the warps that compute to copy}}
+// expected-remark @below {{its blocks run one program each: the warps that compute start its copies, too}}
 func.func @in_place(%a: !cta.tensor_map, %z: tensor<64x64xf32>) {
   %x = tile.program_id 0 : i32
   %y = tile.program_id 1 : i32
