@@ -88,6 +88,11 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
       .flag("persistent",
             "blocks run several programs of the grid in turn, where that helps (sm_90a)",
             compile.persistent)
+      .flag(
+          "checked-launch",
+          "as the library compiles: who launches looks whether arrays suit TMA, and for those that "
+          "do not has the kernel of --no-tensor-maps, so strides and ends may be taken to suit",
+          compile.checkedLaunch)
       .flag("no-tensor-maps",
             "no copies by TMA: the kernel's parameters are those of its signature",
             compile.tensorMaps, false)

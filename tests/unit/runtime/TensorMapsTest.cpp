@@ -324,7 +324,7 @@ TEST_F(EncodeTest, ArraysThatDoNotSuitAreNotEncoded) {
     return isSuitable;
   };
   EXPECT_FALSE(suits(0x10000, 1004)); // 2008 bytes
-  EXPECT_FALSE(suits(0x10000, 0));
+  EXPECT_FALSE(suits(0x10000, -8));
   EXPECT_FALSE(suits(0x10000, -1024));
   EXPECT_FALSE(suits(0x10008, 1024));
   EXPECT_EQ(encodings(), 0);
