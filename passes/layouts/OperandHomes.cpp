@@ -18,7 +18,6 @@
 using namespace mlir;
 using namespace tile;
 using layout::Dim;
-using layout::LinearLayout;
 
 /// Whether `value` is what a product gave, `depth` operations on its elements ago at most.
 static bool isOfProduct(Value value, unsigned depth) {
@@ -32,21 +31,28 @@ static bool isOfProduct(Value value, unsigned depth) {
 }
 
 bool tile::becomesOperands(Value value, unsigned depth, unsigned &budget) {
-  return !value.use_empty() && llvm::all_of(value.getUses(), [&](OpOperand &use) {
+  if (value.use_empty())
+    return false;
+  for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
-    if (isa<DotOp, cta::WarpgroupDotOp>(user))
-      return use.getOperandNumber() != kDotAcc;
+    if (isa<DotOp, cta::WarpgroupDotOp>(user)) {
+      if (use.getOperandNumber() == kDotAcc)
+        return false;
+      continue;
+    }
     if (budget == 0 || depth == 0)
       return false;
     --budget;
     if (isa<cta::StageOp>(user))
-      return true;
+      continue;
     bool isBesideResult = llvm::any_of(user->getOperands(), [&](Value other) {
       return other != value && isOfProduct(other, reach::kOperands);
     });
-    return !isBesideResult && (isElementwise(user) || isa<TransOp, ReshapeOp, JoinOp>(user)) &&
-           becomesOperands(user->getResult(0), depth - 1, budget);
-  });
+    if (isBesideResult || !(isElementwise(user) || isa<TransOp, ReshapeOp, JoinOp>(user)) ||
+        !becomesOperands(user->getResult(0), depth - 1, budget))
+      return false;
+  }
+  return true;
 }
 
 /// Where threads hold what a warpgroup product makes of `value`: as the instruction reads it, or as
