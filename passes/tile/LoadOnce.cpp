@@ -106,14 +106,14 @@ bool Thinner::isUniform(Value v, unsigned axis) {
          axes.get(v).constancy(axis) >= type.getDimSize(axis);
 }
 
-/// The divisor of a division by a number, or by a power of two that a shift stands for; 0 for
-/// others.
+/// The divisor of a signed division by a number, or by a power of two that a shift stands for; 0
+/// for others.
 static int64_t divisorOf(Operation *op) {
   APInt number;
-  if (!isa_and_nonnull<arith::DivSIOp, arith::DivUIOp, arith::ShRSIOp, arith::ShRUIOp>(op) ||
+  if (!isa_and_nonnull<arith::DivSIOp, arith::ShRSIOp>(op) ||
       !matchPattern(op->getOperand(1), m_ConstantInt(&number)))
     return 0;
-  if (isa<arith::DivSIOp, arith::DivUIOp>(op))
+  if (isa<arith::DivSIOp>(op))
     return number.getSExtValue();
   return number.ult(31) ? int64_t(1) << number.getZExtValue() : 0;
 }
@@ -135,7 +135,7 @@ bool Thinner::countsUp(Value v, unsigned axis, unsigned depth) {
   }
   if (auto broadcast = dyn_cast<BroadcastOp>(op); broadcast && isUniform(broadcast.getSrc(), axis))
     return false;
-  return isa<ExpandDimsOp, BroadcastOp, TransOp, HintOp, arith::ExtSIOp, arith::ExtUIOp>(op) &&
+  return isa<ExpandDimsOp, BroadcastOp, TransOp, HintOp, arith::ExtSIOp>(op) &&
          countsUp(op->getOperand(0), axisBefore(op, axis), depth - 1);
 }
 
@@ -185,7 +185,7 @@ bool Thinner::climbs(Value v, unsigned axis, unsigned depth) {
   }
   if (divisorOf(op) == run)
     return countsUp(op->getOperand(0), axis, reach::kOperands + reach::kChanges);
-  return isa<ExpandDimsOp, BroadcastOp, TransOp, HintOp, arith::ExtSIOp, arith::ExtUIOp>(op) &&
+  return isa<ExpandDimsOp, BroadcastOp, TransOp, HintOp, arith::ExtSIOp>(op) &&
          blockOf(op->getOperand(0)).getDimSize(axisBefore(op, axis)) == size &&
          climbs(op->getOperand(0), axisBefore(op, axis), depth - 1);
 }

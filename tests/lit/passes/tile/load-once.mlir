@@ -171,6 +171,59 @@ func.func @numbers_of_a_table(%w: !tile.ptr<i8> {tile.divisibility = 16 : i32}, 
   return %sum2 : tensor<16x32xf32>
 }
 
+// Numbers of the upper half count down for who divides with signs: what divides without stays as it is.
+// CHECK-LABEL: func.func @quotients_without_sign
+// CHECK: tile.load %{{.*}} : tensor<32x32x!tile.ptr<i8>>
+func.func @quotients_without_sign
+// CHECK: %[[BYTES:.*]] = tile.make_range 0 to 16 : tensor<16xi32>
+// CHECK: scf.for
+// CHECK: %[[FIRST:.*]] = arith.divui %{{.*}}, %{{.*}} : tensor<16xi32>
+// CHECK: arith.addi %[[FIRST]], %[[BYTES]] : tensor<16xi32>
+// CHECK: %[[V:.*]] = tile.load %{{.*}} : tensor<32x16x!tile.ptr<i8>>
+// CHECK: tile.expand_dims %[[V]] {axis = 2 : i32}
+// CHECK: tile.gather
+// Not where words of it are behind conditions of their own.
+// CHECK: tile.load %{{.*}}, %{{.*}}, other %{{.*}} : tensor<32x32x!tile.ptr<i8>>
+// CHECK: tile.gather
+func.func @quotients_without_sign(%w: !tile.ptr<i8> {tile.divisibility = 16 : i32}, %stride: i32 {tile.divisibility = 16 : i32}, %table: tensor<16xf16>, %x: tensor<16x32xf16>) -> tensor<16x32xf32> {
+  %c0 = arith.constant 0 : i32
+  %c32 = arith.constant 32 : i32
+  %c320 = arith.constant 320 : i32
+  %zero = arith.constant dense<0.0> : tensor<16x32xf32>
+  %two = arith.constant dense<2> : tensor<1x32xi32>
+  %four = arith.constant dense<4> : tensor<1x32xi32>
+  %low = arith.constant dense<15> : tensor<32x32xi32>
+  %range = tile.make_range 0 to 32 : tensor<32xi32>
+  %n = tile.expand_dims %range {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+  %strides = tile.splat %stride : i32 -> tensor<32x1xi32>
+  %rows = arith.muli %n, %strides : tensor<32x1xi32>
+  %a = tile.broadcast %rows : tensor<32x1xi32> -> tensor<32x32xi32>
+  %base = tile.splat %w : !tile.ptr<i8> -> tensor<32x32x!tile.ptr<i8>>
+  %first = tile.addptr %base, %a : tensor<32x32x!tile.ptr<i8>>, tensor<32x32xi32>
+  %sum = scf.for %start = %c0 to %c320 step %c32 iter_args(%acc = %zero) -> (tensor<16x32xf32>) : i32 {
+    %starts = tile.splat %start : i32 -> tensor<32xi32>
+    %k = arith.addi %starts, %range : tensor<32xi32>
+    %k2 = tile.expand_dims %k {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+    %byte = arith.divui %k2, %two : tensor<1x32xi32>
+    %half = arith.remsi %k2, %two : tensor<1x32xi32>
+    %bits = arith.muli %half, %four : tensor<1x32xi32>
+    %shift = tile.broadcast %bits : tensor<1x32xi32> -> tensor<32x32xi32>
+    %b = tile.broadcast %byte : tensor<1x32xi32> -> tensor<32x32xi32>
+    %p = tile.addptr %first, %b : tensor<32x32x!tile.ptr<i8>>, tensor<32x32xi32>
+    %v = tile.load %p : tensor<32x32x!tile.ptr<i8>>
+    %e = arith.extui %v : tensor<32x32xi8> to tensor<32x32xi32>
+    %s = arith.shrsi %e, %shift : tensor<32x32xi32>
+    %q = arith.andi %s, %low : tensor<32x32xi32>
+    %flat = tile.reshape %q : tensor<32x32xi32> -> tensor<1024xi32>
+    %found = tile.gather %table[%flat] {axis = 0 : i32} : tensor<16xf16>, tensor<1024xi32> -> tensor<1024xf16>
+    %f = tile.reshape %found : tensor<1024xf16> -> tensor<32x32xf16>
+    %t = tile.trans %f [1, 0] : tensor<32x32xf16> -> tensor<32x32xf16>
+    %next = tile.dot %x, %t, %acc : tensor<16x32xf16> * tensor<32x32xf16> -> tensor<16x32xf32>
+    scf.yield %next : tensor<16x32xf32>
+  }
+  return %sum : tensor<16x32xf32>
+}
+
 // Not what says where another is loaded, or is read just so, or needed for more than products.
 // CHECK-LABEL: func.func @whole
 // CHECK-COUNT-3: tile.load {{.*}} : tensor<32x32x!tile.ptr<f16>>
