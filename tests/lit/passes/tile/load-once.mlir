@@ -174,17 +174,6 @@ func.func @numbers_of_a_table(%w: !tile.ptr<i8> {tile.divisibility = 16 : i32}, 
 // Numbers of the upper half count down for who divides with signs: what divides without stays as it is.
 // CHECK-LABEL: func.func @quotients_without_sign
 // CHECK: tile.load %{{.*}} : tensor<32x32x!tile.ptr<i8>>
-func.func @quotients_without_sign
-// CHECK: %[[BYTES:.*]] = tile.make_range 0 to 16 : tensor<16xi32>
-// CHECK: scf.for
-// CHECK: %[[FIRST:.*]] = arith.divui %{{.*}}, %{{.*}} : tensor<16xi32>
-// CHECK: arith.addi %[[FIRST]], %[[BYTES]] : tensor<16xi32>
-// CHECK: %[[V:.*]] = tile.load %{{.*}} : tensor<32x16x!tile.ptr<i8>>
-// CHECK: tile.expand_dims %[[V]] {axis = 2 : i32}
-// CHECK: tile.gather
-// Not where words of it are behind conditions of their own.
-// CHECK: tile.load %{{.*}}, %{{.*}}, other %{{.*}} : tensor<32x32x!tile.ptr<i8>>
-// CHECK: tile.gather
 func.func @quotients_without_sign(%w: !tile.ptr<i8> {tile.divisibility = 16 : i32}, %stride: i32 {tile.divisibility = 16 : i32}, %table: tensor<16xf16>, %x: tensor<16x32xf16>) -> tensor<16x32xf32> {
   %c0 = arith.constant 0 : i32
   %c32 = arith.constant 32 : i32
