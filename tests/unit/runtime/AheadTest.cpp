@@ -210,20 +210,27 @@ TEST_F(AheadTuned, MoreShapesThanAreKept) {
 
 TEST_F(Ahead, TensorMapsAndTheirFallback) {
   const uint32_t grid[3] = {16, 1, 1};
-  auto launchOn = [&](int64_t rows) {
-    return matmul_launch(nullptr, grid, at(4096), at(1 << 20), at(1 << 21), rows, 512, 512, 512, 1,
-                         512, 1, 512, 1);
+  auto launchOn = [&](int64_t rows, int64_t apart = 512) {
+    return matmul_launch(nullptr, grid, at(4096), at(1 << 20), at(1 << 21), rows, 512, 512, apart,
+                         1, 512, 1, 512, 1);
+  };
+  auto numMaps = [&] {
+    size_t maps = 0;
+    for (const std::string &text : cuda.launches.back().parameters)
+      maps += text.size() == 128;
+    return maps;
   };
   ASSERT_EQ(launchOn(512), TILE_OK) << tile_rt_last_error();
-  size_t maps = 0;
-  for (const std::string &text : cuda.launches.back().parameters)
-    maps += text.size() == 128;
-  EXPECT_GE(maps, 2u) << "operands come by TMA on sm_90a";
+  EXPECT_GE(numMaps(), 2u) << "operands come by TMA on sm_90a";
   EXPECT_GE(cuda.numCalls("cuTensorMapEncodeTiled"), 2);
+  // A row alone may be any distance from the next, and all rows may be one.
+  for (auto [rows, apart] : {std::pair(1, 0), {1, 16}, {512, 0}}) {
+    ASSERT_EQ(launchOn(rows, apart), TILE_OK) << tile_rt_last_error();
+    EXPECT_GE(numMaps(), 2u) << rows << " rows, " << apart << " apart";
+  }
   // Nothing in it: no map can describe that, and the other form runs.
   ASSERT_EQ(launchOn(0), TILE_OK) << tile_rt_last_error();
-  for (const std::string &text : cuda.launches.back().parameters)
-    EXPECT_NE(text.size(), 128u);
+  EXPECT_EQ(numMaps(), 0u);
 }
 
 /// Four programs share a thread block where there are blocks for all multiprocessors; on small
