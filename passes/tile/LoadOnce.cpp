@@ -322,8 +322,9 @@ static Value repeated(OpBuilder &b, Value v, unsigned axis, RankedTensorType typ
 
 /// Whether words of what is loaded along `axis` lie side by side, behind one condition: what can be
 /// copied ahead.
-static bool isInWords(LoadOp load, unsigned axis, AxisInfoAnalysis &axes) {
+static bool isInWords(LoadOp load, unsigned axis) {
   constexpr int64_t kWordBytes = 4;
+  AxisInfoAnalysis axes(load->getParentOfType<func::FuncOp>()); // with what was made for it
   const AxisInfo &info = axes.get(load.getPtr());
   int64_t bytes =
       getElementBytes(cast<PtrType>(getElementType(load.getPtr().getType())).getPointee());
@@ -353,8 +354,7 @@ static bool loadOnce(func::FuncOp kernel, LoadOp load, ArrayRef<int64_t> runs, M
   SmallVector<int64_t> shape(type.getShape());
   shape[axis] /= run;
   one->getResult(0).setType(type.clone(shape));
-  AxisInfoAnalysis now(kernel);
-  if (use == Multiplied::AfterLookup && !isInWords(one, axis, now)) {
+  if (use == Multiplied::AfterLookup && !isInWords(one, axis)) {
     one.erase();
     return true;
   }
