@@ -47,9 +47,9 @@ struct TensorMapValues {
   static constexpr unsigned kMaxRank = 5;
   unsigned rank = 0;
   int64_t base = 0;
-  std::array<int64_t, kMaxRank> sizes{},
-      strides{};            ///< strides: of all dimensions but the first, as maps have them
-  bool startsInside = true; ///< what the map needs not to be negative is not
+  std::array<int64_t, kMaxRank> sizes{};
+  std::array<int64_t, kMaxRank> strides{}; ///< of all dimensions but the first, as maps have them
+  bool startsInside = true;                ///< what the map needs not to be negative is not
   /// Nothing is stored, or rows end at multiples of 16 bytes: the hardware stores all
   /// of the last 16.
   bool endsWhole = true;

@@ -63,6 +63,8 @@ private:
   /// Where a load works whose block is combined with sums of products; null if that is best done
   /// where it is loaded best.
   cta::LayoutAttr layoutBesideSums(LoadOp load) const;
+  /// Where what is widened goes while it is narrow, if sums of products, or what they start from,
+  /// is all that becomes of it; null for others.
   cta::LayoutAttr layoutOfWidened(mlir::Operation *widening) const;
   /// Where a load works whose block is worked with beside halves of a split one; null if that is
   /// best done where it is loaded best.
@@ -130,6 +132,7 @@ private:
   cta::LayoutAttr homeOfSums(mlir::Value value, unsigned depth, unsigned &budget) const;
   cta::LayoutAttr layoutAtProduct(mlir::Value value, unsigned depth) const;
   cta::LayoutAttr layoutForUse(mlir::OpOperand &use, unsigned depth) const;
+  /// Where all products that `value` goes to take what they get of it; null if they differ.
   cta::LayoutAttr layoutAtAllProducts(mlir::Value value, unsigned depth, unsigned &budget) const;
   /// Where what warpgroup products multiply is made; null for what is needed elsewhere, too.
   cta::LayoutAttr layoutOfMultiplied(mlir::Value value) const;

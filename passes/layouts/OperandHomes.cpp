@@ -89,6 +89,26 @@ cta::LayoutAttr LayoutInference::layoutForUse(OpOperand &use, unsigned depth) co
   return there ? cta::LayoutAttr::get(context, operandLayoutFor(user, there.getLayout())) : there;
 }
 
+cta::LayoutAttr LayoutInference::layoutAtAllProducts(Value value, unsigned depth,
+                                                     unsigned &budget) const {
+  cta::LayoutAttr common;
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    cta::LayoutAttr there;
+    if (budget == 0)
+      return {};
+    --budget;
+    if (isa<DotOp, cta::WarpgroupDotOp>(user))
+      there = layoutForUse(use, 0);
+    else if (depth > 0 && isElementwise(user))
+      there = layoutAtAllProducts(user->getResult(0), depth - 1, budget);
+    if (!there || (common && there != common))
+      return {};
+    common = there;
+  }
+  return common;
+}
+
 /// The product that takes what becomes of `value`; null if that is written to shared memory for it.
 static Operation *productOf(Value value) {
   for (unsigned step = 0; step < reach::kJoined && !value.use_empty(); ++step) {
@@ -125,27 +145,6 @@ static bool meetsOthers(Value value) {
     value = user->getResult(0);
   }
   return false;
-}
-
-/// The same where all products that `value` goes to take what they get of it in one layout.
-cta::LayoutAttr LayoutInference::layoutAtAllProducts(Value value, unsigned depth,
-                                                     unsigned &budget) const {
-  cta::LayoutAttr common;
-  for (OpOperand &use : value.getUses()) {
-    Operation *user = use.getOwner();
-    cta::LayoutAttr there;
-    if (budget == 0)
-      return {};
-    --budget;
-    if (isa<DotOp, cta::WarpgroupDotOp>(user))
-      there = layoutForUse(use, 0);
-    else if (depth > 0 && isElementwise(user))
-      there = layoutAtAllProducts(user->getResult(0), depth - 1, budget);
-    if (!there || (common && there != common))
-      return {};
-    common = there;
-  }
-  return common;
 }
 
 /// The same of what has no other use.
