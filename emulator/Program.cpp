@@ -142,6 +142,11 @@ static void addRuntimeFunctions(orc::SymbolMap &symbols, orc::LLJIT &jit) {
 /// same too: some newer instructions flush subnormal numbers, or round otherwise than
 /// the steps through f32 that others take.
 static Expected<orc::JITTargetMachineBuilder> hostMachine() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+  });
 #if defined(__x86_64__)
   const StringMap<bool> features = sys::getHostCPUFeatures();
   if (all_of(ArrayRef{"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"},
@@ -154,10 +159,11 @@ static Expected<orc::JITTargetMachineBuilder> hostMachine() {
   return orc::JITTargetMachineBuilder::detectHost();
 }
 
-/// Choosing the host's instructions takes time by the square of a block's length. A sort of 256
-/// numbers a thread is one block of a hundred thousand: such code is cut, and compiled without what
-/// would put the pieces together again.
-static constexpr std::ptrdiff_t kLongBlock = 1 << 13, kPiece = 1 << 10;
+/// Choosing the host's instructions takes time by the square of a block's length, or worse: of
+/// 7,000 more than ten minutes, where pieces take half a second. A sort of 256 numbers a thread is
+/// one block of a hundred thousand. Such code is cut, and compiled without what would put the
+/// pieces together again.
+static constexpr std::ptrdiff_t kLongBlock = 1 << 12, kPiece = 1 << 10;
 
 static bool hasLongBlocks(const Module &module) {
   return any_of(module, [](const Function &function) {
@@ -193,21 +199,14 @@ static void cutLongBlocks(Module &module) {
   }
 }
 
-static Expected<std::unique_ptr<orc::LLJIT>> makeJit(CodeGenOptLevel level) {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    InitializeNativeTarget();
-    InitializeNativeTargetAsmPrinter();
-  });
-  auto machine = hostMachine();
-  if (!machine)
-    return machine.takeError();
-  machine->setCodeGenOptLevel(level);
-  machine->getOptions().TrapUnreachable = true;
-  machine->getOptions().AllowFPOpFusion = FPOpFusion::Strict; // Contract.cpp has done it
+static Expected<std::unique_ptr<orc::LLJIT>> makeJit(orc::JITTargetMachineBuilder machine,
+                                                     CodeGenOptLevel level) {
+  machine.setCodeGenOptLevel(level);
+  machine.getOptions().TrapUnreachable = true;
+  machine.getOptions().AllowFPOpFusion = FPOpFusion::Strict; // Contract.cpp has done it
   // The kernel's code gets what it is given by name, and nothing else of this process.
   return orc::LLJITBuilder()
-      .setJITTargetMachineBuilder(std::move(*machine))
+      .setJITTargetMachineBuilder(std::move(machine))
       .setLinkProcessSymbolsByDefault(false)
       .setPlatformSetUp(orc::setUpInactivePlatform)
       .create();
@@ -252,13 +251,13 @@ static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptio
   if (options.mutate)
     options.mutate(*module);
   auto impl = std::make_unique<ProgramImpl>();
-  bool isLong = hasLongBlocks(*module);
-  auto jit = makeJit(isLong ? CodeGenOptLevel::None : CodeGenOptLevel::Less);
-  if (!jit)
-    return jit.takeError();
-  impl->jit = std::move(*jit);
-  auto translation =
-      translateToHost(*module, impl->jit->getTargetTriple(), impl->jit->getDataLayout(), options);
+  auto machine = hostMachine();
+  if (!machine)
+    return machine.takeError();
+  auto layout = machine->getDefaultDataLayoutForTarget();
+  if (!layout)
+    return layout.takeError();
+  auto translation = translateToHost(*module, machine->getTargetTriple(), *layout, options);
   if (!translation)
     return translation.takeError();
   impl->translation = std::move(*translation);
@@ -268,8 +267,13 @@ static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptio
     return createStringError(
         formatted("internal error: the translated kernel is not well-formed: {}", problem));
   optimize(*module);
+  bool isLong = hasLongBlocks(*module); // of what instructions of the GPU have become
   if (isLong)
     cutLongBlocks(*module);
+  auto jit = makeJit(std::move(*machine), isLong ? CodeGenOptLevel::None : CodeGenOptLevel::Less);
+  if (!jit)
+    return jit.takeError();
+  impl->jit = std::move(*jit);
   if (Error error = FrameSizes::askIn(*module, impl->translation.frameBytes))
     return std::move(error);
   if (Error error = link(*impl, orc::ThreadSafeModule(std::move(module), std::move(context))))
