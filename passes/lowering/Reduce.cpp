@@ -13,7 +13,9 @@
 //    of results which others store go around it, where that is work.
 //
 // In front of that memory a lane need not know every result of its warp: where it holds parts
-// of several, two lanes each give the other half of theirs and go on with the other half.
+// of several, two lanes each give the other half of theirs and go on with the other half. Without
+// it they hand the results around afterwards, where that is less than butterflies for all of them
+// (ReduceHalves.cpp).
 //
 // A combiner that is not known to be commutative gets its elements in order. The axis is then
 // spread as for scans: registers ("segment"), lanes, warps, registers ("repeats"). Each thread
@@ -100,9 +102,9 @@ LogicalResult ReduceLowering::acrossLanes() {
   if (!isForAll && failed(byHalves(mask)))
     return failure();
   FailureOr<bool> picked = pickLane(mask & ~halvedLanes);
-  if (failed(picked))
-    return failure();
-  return *picked ? success() : overLanes(mask & ~halvedLanes, isForAll);
+  if (failed(picked) || *picked)
+    return picked;
+  return isForAll ? sharedOut(mask) : overLanes(mask & ~halvedLanes, isForAll);
 }
 
 int64_t ReduceLowering::indexOf(ArrayRef<int32_t> key) {
@@ -114,72 +116,7 @@ int64_t ReduceLowering::indexOf(ArrayRef<int32_t> key) {
   return index;
 }
 
-SmallVector<unsigned> ReduceLowering::orderByBits() {
-  SmallVector<unsigned> ordered{0};
-  for (int32_t bit = 0; bit < layout.inSizeLog2(Dim::reg()); ++bit) {
-    SmallVector<unsigned> others;
-    for (unsigned g : ordered) {
-      SmallVector<int32_t> key = registerCoordinates(layout, groups[g].front() ^ (1 << bit));
-      key.erase(key.begin() + axis);
-      auto *it = llvm::find(keys, key);
-      if (it == keys.end() || llvm::is_contained(ordered, it - keys.begin()))
-        break;
-      others.push_back(it - keys.begin());
-    }
-    if (others.size() == ordered.size())
-      ordered.append(others);
-  }
-  return ordered.size() == groups.size() ? ordered : SmallVector<unsigned>();
-}
-
-LogicalResult ReduceLowering::byHalves(unsigned mask) {
-  SmallVector<unsigned> order = orderByBits();
-  for (int bit = 4; bit >= 0 && order.size() > 1; --bit) {
-    if (!(mask >> bit & 1))
-      continue;
-    Location loc = core.in.getLoc();
-    size_t half = order.size() / 2;
-    Value isSecond = LLVM::AndOp::create(core.b, loc, core.lane(), core.in.i32(1 << bit));
-    isSecond = LLVM::ICmpOp::create(core.b, loc, LLVM::ICmpPredicate::ne, isSecond, core.in.i32(0));
-    for (size_t i = 0; i < half; ++i) {
-      Registers &first = acc[order[i]], kept, given;
-      for (auto [x, y] : llvm::zip_equal(first, acc[order[i + half]])) {
-        kept.push_back(LLVM::SelectOp::create(core.b, loc, isSecond, y, x));
-        given.push_back(
-            core.in.shuffleXor(LLVM::SelectOp::create(core.b, loc, isSecond, x, y), 1u << bit));
-      }
-      FailureOr<Registers> c = combine(kept, given);
-      if (failed(c))
-        return failure();
-      first = std::move(*c);
-    }
-    int64_t distance = indexOf(keys[order[0]]) ^ indexOf(keys[order[half]]);
-    Value by = LLVM::SelectOp::create(core.b, loc, isSecond, core.in.i32(int32_t(distance)),
-                                      core.in.i32(0));
-    halvedBy = halvedBy ? LLVM::XOrOp::create(core.b, loc, halvedBy, by).getResult() : by;
-    halvedLanes |= 1u << bit;
-    halvedDistances[bit] = distance;
-    order.truncate(half);
-  }
-  if (halvedLanes)
-    keepOnly(order);
-  return success();
-}
-
-void ReduceLowering::keepOnly(ArrayRef<unsigned> kept) {
-  SmallVector<SmallVector<unsigned>> fewer;
-  SmallVector<SmallVector<int32_t>> fewerKeys;
-  SmallVector<Registers> fewerParts;
-  for (unsigned g : kept) {
-    fewer.push_back(groups[g]);
-    fewerKeys.push_back(keys[g]);
-    fewerParts.push_back(acc[g]);
-  }
-  groups = std::move(fewer), keys = std::move(fewerKeys), acc = std::move(fewerParts);
-}
-
-/// Whether the lane is the right one of two that differ in `bit`.
-static Value isRightOf(Core &core, unsigned bit) {
+Value ReduceLowering::isSecondOf(unsigned bit) {
   Location loc = core.in.getLoc();
   Value set = LLVM::AndOp::create(core.b, loc, core.lane(), core.in.i32(int32_t(bit)));
   return LLVM::ICmpOp::create(core.b, loc, LLVM::ICmpPredicate::ne, set, core.in.i32(0));
@@ -201,7 +138,7 @@ LogicalResult ReduceLowering::shareRepeats(unsigned &mask) {
   for (unsigned bit = 1; held > 1 && bit <= mask; bit <<= 1) {
     if (!(mask & bit))
       continue;
-    Value isRight = isRightOf(core, bit);
+    Value isRight = isSecondOf(bit);
     unsigned half = held / 2;
     SmallVector<Registers> halves;
     for (size_t g = 0; g < acc.size(); g += held)
@@ -234,7 +171,7 @@ LogicalResult ReduceLowering::overLanesInOrder(unsigned mask, bool isForAll) {
     if (!(mask & bit))
       continue;
     copies |= int32_t(bit);
-    Value isRight = isRightOf(core, bit);
+    Value isRight = isSecondOf(bit);
     for (Registers &a : acc) {
       Registers other;
       for (Value own : a)
@@ -271,10 +208,14 @@ static std::optional<NVVM::ReduxKind> reductionOfWarp(Operation &operation) {
       .Default(std::nullopt);
 }
 
-bool ReduceLowering::overWarpAtOnce(unsigned mask) {
+std::optional<NVVM::ReduxKind> ReduceLowering::kindOfWarp(unsigned mask) {
   if (mask != kLanes - 1 || !isOneCommutativeOperation() || !targetOf(op).has(Feature::Redux))
-    return false;
-  std::optional<NVVM::ReduxKind> kind = reductionOfWarp(*soleCombiner(op.getCombineBlock()));
+    return std::nullopt;
+  return reductionOfWarp(*soleCombiner(op.getCombineBlock()));
+}
+
+bool ReduceLowering::overWarpAtOnce(unsigned mask) {
+  std::optional<NVVM::ReduxKind> kind = kindOfWarp(mask);
   if (!kind)
     return false;
   for (Registers &a : acc)

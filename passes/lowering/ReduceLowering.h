@@ -1,6 +1,7 @@
 //===- ReduceLowering.h - a reduction while it is being lowered -----------===//
 //
-// What is done is told in Reduce.cpp; what a thread does alone, in ReduceThread.cpp; sums of one
+// What is done is told in Reduce.cpp; what a thread does alone, in ReduceThread.cpp; results that
+// lanes share out, in ReduceHalves.cpp; sums of one
 // element, in ReducePick.cpp; elements that share a register, in ReduceWords.cpp; what warps leave
 // for each other, in ReduceWarps.cpp and ReduceTogether.cpp; what it costs, in ReduceWork.h.
 //
@@ -60,8 +61,16 @@ struct ReduceLowering : ReduceWork {
   llvm::SmallVector<unsigned> orderByBits();
   /// As long as lanes hold parts of two results: one of two lanes gets the first, the other one
   /// the second. What is left in front are `groups`, `keys` and `acc` of the first ones.
-  mlir::LogicalResult byHalves(unsigned mask);
+  /// `most` times at most.
+  mlir::LogicalResult byHalves(unsigned mask, unsigned most = 5);
   void keepOnly(llvm::ArrayRef<unsigned> kept);
+  /// Butterflies over the bits of `mask`, of results that lanes share out before and hand around
+  /// afterwards as often as that is less work.
+  mlir::LogicalResult sharedOut(unsigned mask);
+  /// Takes `byHalves` back: each lane gets what those have that it shared the results out with.
+  void handAround();
+  /// Whether the lane is the second one of two that differ in `bit`.
+  mlir::Value isSecondOf(unsigned bit);
   /// Over the bits of `mask` from the lowest up, so that what two lanes hold are neighbours. The
   /// lanes that have none of the bits get the result, and all others only if it is for all.
   mlir::LogicalResult overLanesInOrder(unsigned mask, bool isForAll = true);
@@ -74,6 +83,7 @@ struct ReduceLowering : ReduceWork {
                                           mlir::Value isRight);
   /// One instruction in place of all butterflies, where the target has it.
   bool overWarpAtOnce(unsigned mask);
+  std::optional<mlir::NVVM::ReduxKind> kindOfWarp(unsigned mask);
   /// Butterflies over the bits of `mask`; those that are in order, for the same lanes.
   mlir::LogicalResult overLanes(unsigned mask, bool isForAll = true);
   /// What the lane has of `own` whose number differs in `bit`; see ReduceWords.cpp.

@@ -76,7 +76,7 @@ bool ReduceWork::isOneCommutativeOperation() {
   return combiner && combiner->hasTrait<OpTrait::IsCommutative>();
 }
 
-unsigned ReduceWork::costOfCombining() {
+unsigned lowering::costOfCombining(ReduceOp op) {
   unsigned slots = 0;
   for (Operation &o : op.getCombineBlock().without_terminator()) {
     bool isLong = isa<math::MathDialect>(o.getDialect())
@@ -89,7 +89,7 @@ unsigned ReduceWork::costOfCombining() {
 }
 
 unsigned ReduceWork::costOfSharing(unsigned warps, unsigned own) {
-  unsigned reads = 0, values = op.getSrcs().size(), combining = costOfCombining();
+  unsigned reads = 0, values = op.getSrcs().size(), combining = costOfCombining(op);
   for (Value src : op.getSrcs()) {
     unsigned bytes = std::max(getElementBytes(getElementType(src.getType())), 1u);
     reads += own / partsAtOnce(own, bytes);

@@ -16,6 +16,7 @@
 
 #include "ir/TileDialect.h"
 #include "ir/layout/LinearLayout.h"
+#include "passes/memory/Costs.h"
 #include <algorithm>
 
 namespace tile::lowering {
@@ -29,6 +30,14 @@ inline unsigned partsAtOnce(unsigned own, unsigned bytes) {
   constexpr unsigned kMostBytes = 16;
   return std::min(own, kMostBytes / bytes);
 }
+
+/// Issue slots of a warp for what combines two elements.
+unsigned costOfCombining(ReduceOp op);
+/// Of butterflies over `lanes` bits of lanes for `results` results, where in the first `halvings`
+/// of them two lanes share the results out, and hand them around in the end.
+Cost costOfLanes(ReduceOp op, double results, unsigned lanes, unsigned halvings);
+/// How often it is less work, for a thread block of `warps`, to share the results out.
+unsigned halvingsOf(ReduceOp op, unsigned results, unsigned lanes, unsigned warps);
 
 /// A reduction, and what is known of it before it is lowered.
 struct ReduceWork {
@@ -48,8 +57,6 @@ struct ReduceWork {
   int64_t results();
   /// Whether results of butterflies are the same bits in all lanes.
   bool isOneCommutativeOperation();
-  /// Issue slots of a warp for what combines two elements.
-  unsigned costOfCombining();
   /// ... for combining the results of `warps` warps, of which each lane reads `own`.
   unsigned costOfSharing(unsigned warps, unsigned own);
   /// ... for all results that a warp takes up alone.
