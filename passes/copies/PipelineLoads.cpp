@@ -69,10 +69,10 @@ static int64_t sharedBytes(ModuleOp module, ArrayRef<Pipeline> pipelines,
       }
     replaced.insert(p.multiplied.begin(), p.multiplied.end());
   }
-  module.walk([&](cta::RingOp ring) {
-    int64_t count = std::min<int64_t>(ring.getStages(), limit);
-    rings += lowering::ringBytes(ring.getType(), int32_t(count));
-  });
+  SmallVector<cta::RingOp> made;
+  module.walk([&](cta::RingOp ring) { made.push_back(ring); });
+  rings += lowering::bytesOfRings(
+      made, [&](cta::RingOp ring) { return std::min<int64_t>(ring.getStages(), limit); });
   for (const BulkRing &ring : bulkRings)
     rings += lowering::ringBytes(ring.type(), std::min(ring.stages, limit)) + cta::kSlotAlignment;
   slots *= cta::groupsOf(module);

@@ -15,7 +15,8 @@ namespace tile {
 /// `tl.assume(v % n == 0)`.
 int64_t promisedDivisibility(mlir::Value v);
 
-/// `tl.assume(v >= 0)` or `> 0`.
+/// `tl.assume(v >= 0)` or `> 0`; or v = a - b in a branch that is taken only where a >= b, as
+/// programs are shared out among two kinds of work: `if pid < n: ... else: i = pid - n`.
 bool isPromisedNonNegative(mlir::Value v);
 
 } // namespace tile

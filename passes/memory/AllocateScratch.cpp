@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
 #include "passes/Passes.h"
+#include "passes/facts/Branches.h"
 #include "passes/facts/Registers.h"
 #include "passes/memory/Scratch.h"
 #include "target/Tuning.h"
@@ -240,13 +241,23 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
     std::optional<int64_t> sideBySide; ///< bytes, if stores have a place each
   };
 
+  /// Where the slots of each ring begin, and where all end, counted from the first.
+  static SmallVector<int64_t> placesOfRings(const Tail &tail, int64_t &end) {
+    SmallVector<int64_t> bytes;
+    for (cta::RingOp op : tail.rings)
+      bytes.push_back(lowering::slotBytes(op.getType(), op.getStages()));
+    return placesOf(
+        bytes,
+        [&](size_t i, size_t j) { return areUsedInOtherBranches(tail.rings[i], tail.rings[j]); },
+        end);
+  }
+
   /// All bytes, if stores take so many.
   static int64_t sum(const Tail &tail, int64_t bytesOfStores) {
     int64_t inSlots = 0, inBarriers = 0;
-    for (cta::RingOp op : tail.rings) {
-      inSlots += lowering::slotBytes(op.getType(), op.getStages());
+    placesOfRings(tail, inSlots);
+    for (cta::RingOp op : tail.rings)
       inBarriers += lowering::barrierBytes(op.getStages(), tail.groups);
-    }
     inBarriers = llvm::alignTo(inBarriers, kSwizzlePeriod);
     int64_t stored = llvm::alignTo(tail.storesBegin + bytesOfStores, kSwizzlePeriod);
     if (tail.isShared)
@@ -331,12 +342,13 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
       cta::setMade(getOperation(), &cta::Made::groupBytes, end);
       end *= tail.groups;
     }
-    int64_t inBarriers = 0;
-    for (cta::RingOp op : tail.rings) {
-      place(op, end);
-      end += lowering::slotBytes(op.getType(), op.getStages());
+    int64_t inBarriers = 0, inSlots = 0;
+    SmallVector<int64_t> places = placesOfRings(tail, inSlots);
+    for (auto [i, op] : llvm::enumerate(SmallVector<cta::RingOp>(tail.rings))) {
+      place(op, end + places[i]);
       inBarriers += lowering::barrierBytes(op.getStages(), tail.groups);
     }
+    end += inSlots;
     end = std::max(end, int64_t(llvm::alignTo(endOfStores, kSwizzlePeriod)));
     return end + int64_t(llvm::alignTo(inBarriers, kSwizzlePeriod));
   }

@@ -24,7 +24,8 @@ def AllocateScratchPass : TilePass<"tile-allocate-scratch", "::mlir::ModuleOp"> 
     `cta.stage` and `cta.slots` are placed by liveness, in between the large ones where
     these are not in use. Behind them, aligned to the period of the swizzles: one area
     for all `cta.tma_store`, and the slots of the rings; last the barriers of these, where nothing
-    else ever is. Rings get as many slots as were asked for and fit; the
+    else ever is. Rings of the two branches of a condition, of which a program takes one, have
+    their slots in one place. Rings get as many slots as were asked for and fit; the
     area of the stores is as large as a whole block where that leaves room for them, and else what is
     staged in parts. Stores that always run together have an area each if all have room and no
     program on a multiprocessor is lost by it. Elastic rings have as many as fit beside whole blocks,

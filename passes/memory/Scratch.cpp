@@ -5,6 +5,7 @@
 #include "ir/Printing.h"
 #include "ir/layout/Swizzle.h"
 #include "ir/layout/WarpgroupLayouts.h"
+#include "passes/facts/Branches.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -53,6 +54,17 @@ int64_t lowering::ringBytes(cta::RingType ring, int64_t stages, unsigned groups)
   return llvm::alignTo(slotBytes(ring, stages) + barrierBytes(stages, groups), kSwizzlePeriod);
 }
 
+int64_t lowering::bytesOfRings(ArrayRef<cta::RingOp> rings,
+                               llvm::function_ref<int64_t(cta::RingOp)> stages) {
+  SmallVector<int64_t> bytes;
+  for (cta::RingOp ring : rings)
+    bytes.push_back(ringBytes(ring.getType(), stages(ring)));
+  int64_t end = 0;
+  placesOf(
+      bytes, [&](size_t i, size_t j) { return areUsedInOtherBranches(rings[i], rings[j]); }, end);
+  return end;
+}
+
 int64_t lowering::mostStoreParts(cta::TmaStoreOp op) {
   auto type = cast<RankedTensorType>(op.getValue().getType());
   const layout::LinearLayout &image = op.getLayout().getLayout();
@@ -93,14 +105,16 @@ int64_t lowering::bufferBytes(Operation *op) {
 }
 
 int64_t lowering::bytesOfCopies(ModuleOp module) {
-  int64_t sum = 0;
+  int64_t slots = 0;
+  SmallVector<cta::RingOp> rings;
   module.walk([&](Operation *op) {
     if (auto ring = dyn_cast<cta::RingOp>(op))
-      sum += ringBytes(ring.getType(), ring.getStages());
+      rings.push_back(ring);
     if (isa<cta::SlotsOp>(op))
-      sum += bufferBytes(op);
+      slots += bufferBytes(op);
   });
-  return sum * cta::groupsOf(module);
+  int64_t inRings = bytesOfRings(rings, [](cta::RingOp ring) { return ring.getStages(); });
+  return (slots + inRings) * cta::groupsOf(module);
 }
 
 int64_t lowering::scratchBytes(Operation *op) {

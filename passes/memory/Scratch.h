@@ -44,6 +44,9 @@ int64_t slotBytes(cta::RingType ring, int64_t stages);
 /// Shared memory of a ring by itself: its slots' buffers, each aligned to 1024 bytes, and
 /// its barriers.
 int64_t ringBytes(cta::RingType type, int64_t stages, unsigned groups = 1);
+/// Of all rings, with so many stages each: those that no program uses both of share their slots.
+int64_t bytesOfRings(llvm::ArrayRef<cta::RingOp> rings,
+                     llvm::function_ref<int64_t(cta::RingOp)> stages);
 /// In how many parts, one after the other, a `cta.tma_store` can be staged at
 /// most: a power of two. Each is a number of whole copies, from the same
 /// registers of all threads.

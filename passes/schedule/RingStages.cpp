@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Attributes.h"
 #include "ir/Kernel.h"
+#include "passes/facts/Branches.h"
 #include "passes/facts/FormFacts.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Registers.h"
@@ -53,11 +54,32 @@ struct WarpSpecializer::StageCosts {
   int32_t stagesOf(const Group &group, int32_t count) const {
     return group.stages == most && most > 1 ? count : std::min(group.stages, count);
   }
-  int64_t bytes(int32_t count) const {
-    int64_t sum = 0;
+  /// All that has the ring of a group.
+  SmallVector<Operation *> usersOf(const Group &owner) const {
+    SmallVector<Operation *> users;
     for (const Group &group : in.groups)
-      if (!group.partner)
-        sum += lowering::ringBytes(in.ringTypeOf(group), stagesOf(group, count));
+      if (&group == &owner || group.partner == &owner) {
+        users.append({group.firstUser, group.lastUser});
+        llvm::append_range(users, group.loads);
+      }
+    return users;
+  }
+  bool areApart(const Group &first, const Group &second) const {
+    SmallVector<Operation *> others = usersOf(second);
+    return llvm::all_of(usersOf(first), [&](Operation *one) {
+      return llvm::all_of(others, [&](Operation *o) { return areInOtherBranches(one, o); });
+    });
+  }
+  int64_t bytes(int32_t count) const {
+    SmallVector<const Group *> own;
+    SmallVector<int64_t> each;
+    for (const Group &group : in.groups)
+      if (!group.partner) {
+        own.push_back(&group);
+        each.push_back(lowering::ringBytes(in.ringTypeOf(group), stagesOf(group, count)));
+      }
+    int64_t sum = 0;
+    placesOf(each, [&](size_t i, size_t j) { return areApart(*own[i], *own[j]); }, sum);
     return others + (storeInSlots ? std::max(sum, stored) : sum + stored);
   }
   int64_t warpgroups(int32_t count) const { return std::min(enough, allWarpgroups(count)); }
