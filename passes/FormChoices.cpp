@@ -219,7 +219,7 @@ LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &
   if (!hasRoles(module) || !isFree(wanted.getRoles()) || wanted.getCtas() > 1 ||
       needsResultsInTurn(module))
     return success();
-  int64_t enough = warpgroupsWanted(), bytes = 0;
+  int64_t enough = warpgroupsWanted();
   enough = std::min(enough, warpgroupsOfFewPrograms(module).value_or(enough));
   int64_t with = warpgroupsWithRoles(module);
   // Rings and a warp more that programs wait for which have nothing to do, or that are done
@@ -234,14 +234,21 @@ LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &
   // is for the next program of the thread block, and others on the multiprocessor would be at work
   // now.
   int32_t most = turnFewTimes(module) ? std::max(wanted.getStages(), kFewestAhead) : INT32_MAX;
-  module.walk([&](cta::RingOp ring) {
+  SmallVector<cta::RingOp> rings;
+  module.walk([&](cta::RingOp ring) { rings.push_back(ring); });
+  int64_t bytes = lowering::bytesOfRings(rings, [&](cta::RingOp ring) {
     int32_t stages = std::min<int32_t>(ring.getStages(), most);
     for (Operation *user : ring->getUsers())
       if (auto loop = user->getParentOfType<scf::ForOp>(); loop && isa<cta::RingWaitOp>(user))
         stages = ring.getElastic() ? stages : fewestStages(loop, stages, with);
-    bytes += lowering::ringBytes(ring.getType(), stages);
+    return stages;
   });
-  if (!isForNothing && !missLoops &&
+  // What threads that compute hold of scores beside results goes to memory and back, less of it if
+  // no warp has the registers of a copier.
+  int64_t dealt = registersOfRoles(targetOf(module), cta::threadsOf(module)).consumers;
+  bool isCrowded = multipliesScores(module) && heldBlocks(module) > dealt;
+  bool isStraight = !goesOn && !multipliesInLoops(module);
+  if (!isForNothing && !missLoops && !isCrowded && !isStraight &&
       (with >= enough ||
        with >= warpgroupsAtOnce(module, blocksOf(module, registersOfLargestProduct), bytes)))
     return success();
@@ -256,7 +263,8 @@ LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &
   // block of the result has not.
   bool isIdle = missLoops && !goesOn && without >= with && bytesOfSlots(module) >= copied &&
                 overlaps(module) >= overlapped;
-  if (fits() && (isForNothing || gains || isIdle || without > with))
+  bool areAsMany = (isCrowded || isStraight) && without >= with;
+  if (fits() && (isForNothing || gains || isIdle || areAsMany || without > with))
     return success();
   before->setAttr(tile::kKernelAttr, wanted);
   restore(before);
@@ -307,9 +315,10 @@ LogicalResult FormSearch::chooseWarps(ModuleOp before, Made &made) {
   if (fits() && (failed(chooseRoles(before, made.remarks)) || failed(chooseStages(before, made)) ||
                  failed(chooseSlots(before, made))))
     return failure();
-  bool isBetter = isTight || (overlaps(module) && !overlapsNow && !isLong);
   int64_t became = fits() ? warpgroupsNow(module) : 0;
-  double useful = double(became) * partOfUse(products);
+  double part = became > 0 ? partOfUse(products) : 0, useful = double(became) * part;
+  bool isRoomier = isTight && part >= tuning.roomierLeastUse;
+  bool isBetter = isRoomier || (overlaps(module) && !overlapsNow && !isLong);
   bool areMore = isLong ? 3 * useful > double(4 * now) : useful > double(now);
   if (became > 0 && (areMore || (isBetter && became == now))) {
     if (became > now)

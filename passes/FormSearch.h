@@ -82,15 +82,17 @@ private:
                                       std::vector<mlir::Diagnostic> &remarks);
   /// Warps that only copy take registers from those that compute: fewer programs fit a
   /// multiprocessor, and it is the warpgroups of all of them together that keep its tensor
-  /// cores busy. Without them where that leaves more warpgroups, up to as many as are enough.
+  /// cores busy. Without them where that leaves more warpgroups, up to as many as are enough; or as
+  /// many, where no loop reads what they bring, or threads hold more of scores than roles leave
+  /// them.
   llvm::LogicalResult chooseRoles(mlir::ModuleOp before, std::vector<mlir::Diagnostic> &remarks);
   /// What four warps hold of tall blocks, eight hold in half the registers each: where those keep
   /// other programs away, twice the warps are more warpgroups on a multiprocessor. Each multiplies
   /// the rows of one instruction then, and reads of the right operand as much as before. As many
   /// warpgroups are better, too, if their products can run under arithmetic only then, or if four
-  /// warps would have too much in registers. Where arithmetic takes longer than products, programs
-  /// that do not wait for each other hide more of it than warpgroups of one program do. Both have
-  /// the stages and slots that are best for them.
+  /// warps would have too much in registers and eight do not take much longer for the same. Where
+  /// arithmetic takes longer than products, programs that do not wait for each other hide more of
+  /// it than warpgroups of one program do. Both have the stages and slots that are best for them.
   llvm::LogicalResult chooseWarps(mlir::ModuleOp before, Made &made);
   /// Blocks that threads copy ahead take shared memory for each stage. Fewer stages than were asked
   /// for where that lets more warpgroups in, up to as many as are enough: what is in flight is the

@@ -5,6 +5,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/facts/Intervals.h"
 #include "passes/facts/ProductFacts.h"
+#include "passes/facts/Reach.h"
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
 #include <limits>
@@ -209,6 +210,32 @@ bool tile::hasScores(ModuleOp module) {
   };
   return productsOfScore(module) < std::numeric_limits<int64_t>::max() ||
          module.walk(isInLoop).wasInterrupted();
+}
+
+/// Whether `v` is made of what a product gave.
+static bool isOfProduct(Value v) {
+  SmallVector<Value> left{v};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!left.empty() && seen.size() < reach::kComputed) {
+    Operation *op = left.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    if (isa<DotOp, cta::WarpgroupDotOp>(op))
+      return true;
+    if (isa<cta::StageOp, cta::WarpgroupWaitOp>(op) ||
+        (op->getNumRegions() == 0 && isMemoryEffectFree(op)))
+      llvm::append_range(left, op->getOperands());
+  }
+  return false;
+}
+
+bool tile::multipliesScores(ModuleOp module) {
+  bool multiplies = false;
+  module.walk([&](Operation *op) {
+    if (isa<DotOp, cta::WarpgroupDotOp>(op) && op->getParentOfType<scf::ForOp>())
+      multiplies |= isOfProduct(op->getOperand(0)) || isOfProduct(op->getOperand(1));
+  });
+  return multiplies;
 }
 
 bool tile::chainsProducts(ModuleOp module) {

@@ -59,6 +59,9 @@ int64_t registersOfEarlyResults(mlir::ModuleOp module);
 int64_t productsOfScore(mlir::ModuleOp module);
 /// Whether a loop works on what one product gives before another takes it.
 bool hasScores(mlir::ModuleOp module);
+/// Whether a loop multiplies what another of its products gave, once something has been done with
+/// it: threads hold all of that beside what they add up.
+bool multipliesScores(mlir::ModuleOp module);
 /// Whether a loop has several products of warpgroups in a turn.
 bool chainsProducts(mlir::ModuleOp module);
 bool copiesByThreads(mlir::ModuleOp module);

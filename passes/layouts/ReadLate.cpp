@@ -103,8 +103,10 @@ unsigned tile::readBehindProducts(func::FuncOp kernel) {
   int64_t held = registersDuringProducts(kernel);
   int64_t bytes = lowering::bytesBesidesSlots(module, {}) + lowering::bytesOfCopies(module);
   int64_t now = warpgroupsAtOnce(module, held, bytes);
-  int64_t then =
-      warpgroupsAtOnce(module, held - registers - tuningOf(module).readLateSpared, bytes);
+  // No fewer than a product's result takes: the bound of programs is kept.
+  int64_t left = std::max(held - registers - tuningOf(module).readLateSpared,
+                          registersOfLargestProduct(kernel));
+  int64_t then = warpgroupsAtOnce(module, left, bytes);
   if (then <= now)
     return 0;
   llvm::for_each(found, readLate);

@@ -66,6 +66,9 @@ struct ProductTuning {
   /// three kernels of attention with more than that, but less than all, take 135, 213 and 413 us
   /// by four warps, with 44, 72 and 376 bytes of spills, and 149, 276 and 462 by eight (H200).
   int64_t mostRegistersOfWarpgroup = 223;
+  /// Where four warps would have too much in registers, and eight of one program take what two
+  /// programs of four take: cycles of products by warps for the same, at most, as a part.
+  double roomierLeastUse = 0.75;
 
   //===--------------------------------------------------------------------===//
   // Threads that meet behind loops (tile-defer-reductions)
