@@ -320,11 +320,13 @@ cta::LayoutAttr Coalescing::layoutWith(const Group &group, unsigned vector, unsi
     elements *= size;
   uint32_t axes = combinedAxes(group.shape);
   unsigned shared = numSharedLoads(group.shape);
-  SmallVector<unsigned, 4> warpOrder, byRows(llvm::reverse(group.order));
-  for (bool isCombined : {false, true})
-    for (unsigned axis : group.order)
-      if (bool(axes >> axis & 1) == isCombined)
-        warpOrder.push_back(axis);
+  // Warps that share a dimension which is combined have to meet: they share the others first.
+  SmallVector<unsigned, 4> warpOrder, byRows, combinedLast;
+  for (unsigned axis : group.order)
+    (axes >> axis & 1 ? combinedLast : warpOrder).push_back(axis);
+  byRows.assign(warpOrder.rbegin(), warpOrder.rend());
+  llvm::append_range(warpOrder, combinedLast);
+  llvm::append_range(byRows, combinedLast);
   unsigned fastLanes = 32;
   if (!group.order.empty() && (axes >> group.order.front() & 1)) {
     int64_t length = group.shape[group.order.front()];
@@ -339,7 +341,7 @@ cta::LayoutAttr Coalescing::layoutWith(const Group &group, unsigned vector, unsi
   auto numLoads = [&](const LinearLayout &l, bool onlyNear) {
     return numRepeatedLoads(group.shape, l, onlyNear);
   };
-  if (LinearLayout rows = withWarps(byRows); !axes) {
+  if (LinearLayout rows = withWarps(byRows); !axes || isAccessed(group.shape)) {
     unsigned now = numLoads(layout, /*onlyNear=*/true), then = numLoads(rows, /*onlyNear=*/true);
     double saved = cyclesOfRepeated(group.shape, layout) - cyclesOfRepeated(group.shape, rows);
     // If it loads as often, less than an instruction for each element does not tell.

@@ -1,6 +1,7 @@
 //===- Homes.cpp - what decides where blocks live -------------------------===//
 #include "passes/layouts/Homes.h"
 #include "ir/CtaDialect.h"
+#include "ir/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/facts/Reach.h"
 
@@ -11,9 +12,17 @@ RankedTensorType tile::blockType(Value value) {
   return dyn_cast<RankedTensorType>(value.getType());
 }
 
+/// Code that is not ours, on one element at a time: it may as well run elsewhere.
+static bool isForeignElementwise(Operation *op) {
+  if (auto text = dyn_cast<InlineAsmOp>(op))
+    return text.getPure() && text.getPack() == 1;
+  auto function = dyn_cast<ExternElementwiseOp>(op);
+  return function && function.getPure();
+}
+
 bool tile::isElementwise(Operation *op) {
-  return op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1 &&
-         blockType(op->getResult(0));
+  return (op->hasTrait<OpTrait::Elementwise>() || isForeignElementwise(op)) &&
+         op->getNumResults() == 1 && blockType(op->getResult(0));
 }
 
 bool tile::isAmongProducts(Operation *op) {
@@ -26,25 +35,23 @@ bool tile::isAmongProducts(Operation *op) {
   return loop && loop->walk(isItsProduct).wasInterrupted();
 }
 
-/// Whether all that becomes of `value`, element by element, is stored by TMA, which takes it from
-/// any layout.
-static bool allStoredByTma(Value value, unsigned depth, unsigned &budget) {
-  for (Operation *user : value.getUsers()) {
-    if (budget == 0)
-      return false;
-    --budget;
-    if (isa<cta::TmaStoreOp>(user))
-      continue;
-    if (depth == 0 || !isElementwise(user) ||
-        !allStoredByTma(user->getResult(0), depth - 1, budget))
-      return false;
-  }
-  return !value.use_empty();
-}
-
 bool tile::isStoredByTma(Value value) {
-  unsigned budget = reach::kUsersSeen;
-  return allStoredByTma(value, reach::kUsers, budget);
+  SmallVector<Value> left{value};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!left.empty()) {
+    Value v = left.pop_back_val();
+    if (v.use_empty())
+      return false;
+    for (Operation *user : v.getUsers()) {
+      if (isa<cta::TmaStoreOp>(user) || !seen.insert(user).second)
+        continue;
+      if (seen.size() > reach::kUsersSeen ||
+          !(isElementwise(user) || isa<ReshapeOp, TransOp>(user)))
+        return false;
+      left.push_back(user->getResult(0));
+    }
+  }
+  return true;
 }
 
 bool tile::isOnlyStored(Value value, unsigned depth) {

@@ -148,13 +148,22 @@ cta::LayoutAttr LayoutInference::layoutBesideSums(LoadOp load) const {
       !isStoredByTma(load.getResult()))
     return {};
   unsigned budget = reach::kUsersSeen;
-  return homeOfSums(load.getResult(), reach::kOperands, budget);
+  cta::LayoutAttr sums = homeOfSums(load.getResult(), reach::kJoined, budget);
+  // Words that a mask may cut are taken apart, element by element.
+  bool areCut = sums && coalescing.maskRunFor(load, coalescing.vectorFor(load, sums.getLayout()));
+  return areCut ? cta::LayoutAttr() : sums;
 }
 
 /// What is widened among products, changed and then combined with their sums, or what they start
-/// from, moves to them while it is narrow: a bias that is scaled.
+/// from, moves to them while it is narrow: a bias that is scaled. So does what is combined with
+/// sums behind a loop, if TMA stores the results: a gate that is put through a function.
 cta::LayoutAttr LayoutInference::layoutOfWidened(Operation *widening) const {
   Value value = widening->getResult(0), narrow = widening->getOperand(0);
+  if (!accumulators.empty() && isWidened(value) && !isAmongProducts(widening) &&
+      isStoredByTma(value)) {
+    unsigned budget = reach::kUsersSeen;
+    return homeOfSums(value, reach::kJoined, budget);
+  }
   if (!isWidened(value) || !isAmongProducts(widening) || !narrow.hasOneUse())
     return {};
   for (unsigned step = 0; step < reach::kChanges && value.hasOneUse(); ++step) {
@@ -226,6 +235,11 @@ void LayoutInference::inferMemory(Operation *op) {
 /// Operations that take all their blocks in one layout, and give elementwise
 /// results there.
 void LayoutInference::inferTogether(Operation *op) {
+  if (isElementwise(op)) {
+    inferElementwise(op);
+    works[op] = natural(op->getResult(0));
+    return;
+  }
   cta::LayoutAttr layout = firstHome(op->getOperands(), op);
   for (Value operand : op->getOperands())
     if (RankedTensorType type = blockType(operand); type && !layout)
