@@ -82,6 +82,27 @@ static bool loadsAnywhere(Operation &access) {
   return !pointers || !pointers->offset.wraps.empty();
 }
 
+/// Elements of a block that are neighbours in memory along one of its dimensions; 0: none are.
+static int64_t runOf(Value pointers, const StridedPointers &at) {
+  auto block = cast<RankedTensorType>(pointers.getType());
+  for (auto [size, stride] : llvm::zip_equal(block.getShape(), at.offset.strides))
+    if (stride.asConstant() == 1)
+      return size;
+  return 0;
+}
+
+/// Whether the blocks of `a` and `b` are known to be side by side in rows of one array, such as the
+/// part of a head that is rotated and the rest of it.
+static bool areApart(Value a, Value b) {
+  StridedAnalysis strided;
+  std::optional<StridedPointers> x = strided.pointers(a), y = strided.pointers(b);
+  if (!x || !y || x->base != y->base || !x->offset.wraps.empty() || !y->offset.wraps.empty())
+    return false;
+  std::optional<int64_t> distance = (y->offset.start - x->offset.start).asConstant();
+  int64_t run = runOf(a, *x), other = runOf(b, *y);
+  return distance && run && other && (*distance >= run || -*distance >= other);
+}
+
 bool tile::meetAcrossThreads(Operation &first, Operation &second) {
   bool areStores = isa<StoreOp>(first) && isa<StoreOp>(second);
   bool isStored = isa<StoreOp>(first) || isa<StoreOp>(second);
@@ -91,8 +112,10 @@ bool tile::meetAcrossThreads(Operation &first, Operation &second) {
   Value a = pointersOf(first), b = pointersOf(second);
   auto block = dyn_cast<RankedTensorType>(a.getType()),
        other = dyn_cast<RankedTensorType>(b.getType());
-  if (!block != !other || (block && block.getShape() != other.getShape()))
+  if (!block != !other)
     return false;
+  if (block && block.getShape() != other.getShape())
+    return areStores && shareRoots(a, b) && !areApart(a, b);
   bool areHeldAlike = block && block == other && (areStores || !hasCopies(block));
   if (areStores)
     return !areHeldAlike && block && isByTheSame(a, b);

@@ -19,7 +19,8 @@ namespace tile {
 
 /// Whether a load and a store, in either order, are of memory of one argument, or two stores by the
 /// same pointers, and another thread may hold an element of these blocks in the one than in the
-/// other, or loads from anywhere.
+/// other, or loads from anywhere. So are two stores of blocks of different shapes to memory of one
+/// argument that are not known to be side by side: a part of what has been stored is stored anew.
 bool meetAcrossThreads(mlir::Operation &first, mlir::Operation &second);
 
 /// Whether `first` loads what several threads hold and `second` stores as many elements, equally

@@ -46,7 +46,8 @@ def InsertBarriersPass : TilePass<"tile-insert-barriers", "::mlir::ModuleOp"> {
       next write by another there is a barrier on every path. So there is between a load and a
       store of global memory of the same argument, in either order, where another thread
       may hold an element of these blocks of one shape in the one than in the other, or where they load
-      from anywhere; between such
+      from anywhere; between two stores of blocks of different shapes to such memory that are not known
+      to be side by side; between such
       a store and a copy that threads start (what is stored behind a copy comes behind the wait for it,
       where all threads meet); between a
       load of what several threads hold and a later store of as many elements through another
