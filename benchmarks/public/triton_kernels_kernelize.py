@@ -2,19 +2,7 @@
 import os, sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "site"))
 from _common import *
-import importlib, types
-
-SITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "site")
-
-
-def package(name):
-    """An empty package of that name, so that its modules load without what its __init__ wants."""
-    m = sys.modules[name] = types.ModuleType(name)
-    m.__path__ = [os.path.join(SITE, *name.split("."))]
-    if "." in name:
-        setattr(sys.modules[name.rpartition(".")[0]], name.rpartition(".")[2], m)
-    return m
-
+import importlib
 
 package("kernelize_triton_kernels")
 
