@@ -2,18 +2,9 @@
 import os, sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "site"))
 from _common import *
-import importlib, types
+import importlib
 
-
-def fake(*names):
-    """Packages of site/ whose __init__ is not run."""
-    for n in names:
-        p = types.ModuleType(n)
-        p.__path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "site", *n.split("."))]
-        sys.modules[n] = p
-
-
-fake("fused_turboquant")
+package("fused_turboquant")
 K = "fused_turboquant.kernels."
 rht = importlib.import_module(K + "triton_rht")
 enc = importlib.import_module(K + "triton_encode")

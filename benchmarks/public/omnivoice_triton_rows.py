@@ -2,18 +2,9 @@
 import os, sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "site"))
 from _common import *
-import importlib, types
+import importlib
 
-
-def fake(*names):
-    """Packages of site/ whose __init__ is not run."""
-    for n in names:
-        p = types.ModuleType(n)
-        p.__path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "site", *n.split("."))]
-        sys.modules[n] = p
-
-
-fake("omnivoice_triton")
+package("omnivoice_triton")
 K = importlib.import_module("omnivoice_triton.kernels")
 
 

@@ -2,18 +2,10 @@
 import os, sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "site"))
 from _common import *
-import importlib, types
+import importlib
 
-
-def fake(*names):
-    """Packages of site/ whose __init__ is not run."""
-    for n in names:
-        p = types.ModuleType(n)
-        p.__path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "site", *n.split("."))]
-        sys.modules[n] = p
-
-
-fake("onecomp_runtime", "onecomp_runtime.layers")
+for name in ("onecomp_runtime", "onecomp_runtime.layers"):
+    package(name)
 L = importlib.import_module("onecomp_runtime.layers.fused_int4_linear")
 
 

@@ -4,17 +4,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from _common import *
 import importlib, types
 
-SITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "site")
-
-
-def bare(*names):
-    """Packages without their __init__."""
-    for name in names:
-        m = types.ModuleType(name)
-        m.__path__ = [os.path.join(SITE, *name.split("."))]
-        sys.modules[name] = m
-
-
 import triton.language.math
 from triton.language.extra.cuda import libdevice
 
@@ -25,7 +14,8 @@ perf.early_config_prune = lambda configs, *a, **k: configs
 perf.estimate_matmul_time = lambda **k: 0.0
 ops.matmul_perf_model = perf
 sys.modules["triton.ops"], sys.modules["triton.ops.matmul_perf_model"] = ops, perf
-bare("qattn", "qattn.nn", "qattn.nn.functional", "qattn.nn.functional.dynamic")
+for name in ("qattn", "qattn.nn", "qattn.nn.functional", "qattn.nn.functional.dynamic"):
+    package(name)
 i8 = torch.int8
 
 

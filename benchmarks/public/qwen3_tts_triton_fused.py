@@ -4,18 +4,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from _common import *
 import importlib, types
 
-SITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "site")
-
-
-def bare(*names):
-    """Packages without their __init__."""
-    for name in names:
-        m = types.ModuleType(name)
-        m.__path__ = [os.path.join(SITE, *name.split("."))]
-        sys.modules[name] = m
-
-
-bare("qwen3_tts_triton")
+package("qwen3_tts_triton")
 scipy, stats = types.ModuleType("scipy"), types.ModuleType("scipy.stats")
 stats.norm, scipy.stats = None, stats
 had = {n: sys.modules.get(n) for n in ("scipy", "scipy.stats")}

@@ -2,20 +2,9 @@
 import os, sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "site"))
 from _common import *
-import importlib, types
+import importlib
 
-SITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "site")
-
-
-def bare(*names):
-    """Packages without their __init__."""
-    for name in names:
-        m = types.ModuleType(name)
-        m.__path__ = [os.path.join(SITE, *name.split("."))]
-        sys.modules[name] = m
-
-
-bare("trinix")
+package("trinix")
 K = importlib.import_module("trinix.kernels")
 Adam = importlib.import_module("trinix.kernels.adam_kernel").TritonAdamKernel
 
