@@ -21,6 +21,10 @@ mlir::Value otherOfPair(mlir::OpBuilder &b, mlir::Location loc, mlir::Value bloc
 /// that are gone.
 unsigned joinPairs(mlir::ModuleOp module);
 
+/// Gathers by constant indices that pick each element's partner, or that of a partner and so on,
+/// are these. The number of gathers that are gone.
+unsigned gathersOfPartners(mlir::ModuleOp module);
+
 } // namespace tile
 
 #endif // TILE_PASSES_TILE_PAIRS_H

@@ -31,6 +31,7 @@ using namespace tile;
 #define DEBUG_TYPE "tile-partners"
 ALWAYS_ENABLED_STATISTIC(sumsOfPairs, "sums over pairs that partners say");
 ALWAYS_ENABLED_STATISTIC(pairsExchanged, "differences of pairs that are the partner's element");
+ALWAYS_ENABLED_STATISTIC(partnersGathered, "gathers that pick partners");
 ALWAYS_ENABLED_STATISTIC(partnersJoined, "partners of partners that another one says, or none");
 
 namespace {
@@ -255,6 +256,7 @@ struct PartnersPass : tile::impl::PartnersPassBase<PartnersPass> {
     // Numbers that stand for others have no bits to exchange.
     if (getOperation()->hasAttr(kAlgebraicAttr))
       return;
+    partnersGathered += gathersOfPartners(getOperation());
     Partners partners(getOperation());
     bool isChanged = false;
     getOperation().walk([&](arith::XOrIOp op) { isChanged |= exchange(op, partners); });

@@ -425,6 +425,14 @@ def PartnersPass : TilePass<"tile-partners", "::mlir::ModuleOp"> {
 
     Sums of floats keep the zero, or NaN, that the element which is left out gives.
 
+    A gather along an axis whose indices are constants that differ from the places of their elements in
+    the same bits, or not at all, picks partners, as rotations of positions do:
+
+    ```
+      %i = places < 64 ? places + 64 : places - 64
+      %y = tile.gather %x[%i]                        =>     %y = partner of %x : [1, 2, 64]
+    ```
+
     Partners of partners, as reversed dimensions are, become a partner for each bit of an element's place
     that is turned over in the end. Two dimensions reversed, one within the other, leave one:
 
@@ -436,6 +444,7 @@ def PartnersPass : TilePass<"tile-partners", "::mlir::ModuleOp"> {
   }];
   let counts = [Count<"sumsOfPairs", "sums over pairs that partners say">,
                 Count<"pairsExchanged", "differences of pairs that are the partner's element">,
+                Count<"partnersGathered", "gathers that pick partners">,
                 Count<"partnersJoined", "partners of partners that another one says, or none">];
 }
 

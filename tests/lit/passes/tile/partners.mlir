@@ -3,6 +3,7 @@
 // RUN: tile-opt %s --tile-partners --counts -o /dev/null 2>&1 | FileCheck %s --check-prefix=COUNTS
 // COUNTS-DAG: 6 tile-partners - sums over pairs that partners say
 // COUNTS-DAG: 2 tile-partners - differences of pairs that are the partner's element
+// COUNTS-DAG: 4 tile-partners - gathers that pick partners
 // COUNTS-DAG: 4 tile-partners - partners of partners that another one says, or none
 
 // A step of a network that sorts: what the mask leaves out of a float's sum is still added.
@@ -368,4 +369,102 @@ func.func @odd(%x: tensor<2x3xi32>) -> tensor<2x3xi32> {
   %b3 = tile.broadcast %b2 : tensor<1x3xi32> -> tensor<2x3xi32>
   %b4 = arith.xori %a4, %b3 : tensor<2x3xi32>
   return %b4 : tensor<2x3xi32>
+}
+
+// A gather that turns the halves of rows, by indices as programs compute them.
+// CHECK-LABEL: func.func @halves
+// CHECK-NOT: tile.gather
+// CHECK: %[[PAIRS:.*]] = tile.reshape %{{.*}} : tensor<4x8xi32> -> tensor<4x2x4xi32>
+// CHECK: tile.reduce %[[PAIRS]] {axis = 1 : i32}
+// CHECK: arith.bitcast %{{.*}} : tensor<4x8xi32> to tensor<4x8xf32>
+// CHECK-NOT: arith.select
+// CHECK: return
+func.func @halves(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %half = arith.constant dense<4> : tensor<8xi32>
+  %at = tile.make_range 0 to 8 : tensor<8xi32>
+  %isLeft = arith.cmpi slt, %at, %half : tensor<8xi32>
+  %on = arith.addi %at, %half : tensor<8xi32>
+  %back = arith.subi %at, %half : tensor<8xi32>
+  %other = arith.select %isLeft, %on, %back : tensor<8xi1>, tensor<8xi32>
+  %row = tile.expand_dims %other {axis = 0 : i32} : tensor<8xi32> -> tensor<1x8xi32>
+  %rows = tile.broadcast %row : tensor<1x8xi32> -> tensor<4x8xi32>
+  %y = tile.gather %x[%rows] {axis = 1 : i32} : tensor<4x8xf32>, tensor<4x8xi32> -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// Of which the second half of rows stays where it is.
+// CHECK-LABEL: func.func @quarters
+// CHECK-NOT: tile.gather
+// CHECK: tile.reshape %{{.*}} : tensor<4x8xi16> -> tensor<8x2x2xi16>
+// CHECK: tile.reduce
+// CHECK: %[[OWN:.*]] = arith.cmpi eq
+// CHECK: arith.select %[[OWN]], %arg0, %{{.*}} : tensor<4x8xi1>, tensor<4x8xi16>
+func.func @quarters(%x: tensor<4x8xi16>) -> tensor<4x8xi16> {
+  %quarter = arith.constant dense<2> : tensor<8xi64>
+  %half = arith.constant dense<4> : tensor<8xi64>
+  %at = tile.make_range 0 to 8 : tensor<8xi32>
+  %far = arith.extsi %at : tensor<8xi32> to tensor<8xi64>
+  %isFirst = arith.cmpi slt, %far, %quarter : tensor<8xi64>
+  %isTurned = arith.cmpi slt, %far, %half : tensor<8xi64>
+  %on = arith.addi %far, %quarter : tensor<8xi64>
+  %back = arith.subi %far, %quarter : tensor<8xi64>
+  %behind = arith.select %isTurned, %back, %far : tensor<8xi1>, tensor<8xi64>
+  %other = arith.select %isFirst, %on, %behind : tensor<8xi1>, tensor<8xi64>
+  %row = tile.expand_dims %other {axis = 0 : i32} : tensor<8xi64> -> tensor<1x8xi64>
+  %rows = tile.broadcast %row : tensor<1x8xi64> -> tensor<4x8xi64>
+  %y = tile.gather %x[%rows] {axis = 1 : i32} : tensor<4x8xi16>, tensor<4x8xi64> -> tensor<4x8xi16>
+  return %y : tensor<4x8xi16>
+}
+
+// Places that differ in two bits are partners of partners; along the first dimension they are rows apart.
+// CHECK-LABEL: func.func @two_bits
+// CHECK-NOT: tile.gather
+// CHECK: tile.reshape %{{.*}} -> tensor<4x2x2xi8>
+// CHECK: tile.reshape %{{.*}} -> tensor<1x2x8xi8>
+// CHECK: return
+func.func @two_bits(%x: tensor<8x2xi8>) -> tensor<8x2xi8> {
+  %bits = arith.constant dense<5> : tensor<8xi32>
+  %at = tile.make_range 0 to 8 : tensor<8xi32>
+  %other = arith.xori %at, %bits : tensor<8xi32>
+  %column = tile.expand_dims %other {axis = 1 : i32} : tensor<8xi32> -> tensor<8x1xi32>
+  %columns = tile.broadcast %column : tensor<8x1xi32> -> tensor<8x2xi32>
+  %y = tile.gather %x[%columns] {axis = 0 : i32} : tensor<8x2xi8>, tensor<8x2xi32> -> tensor<8x2xi8>
+  return %y : tensor<8x2xi8>
+}
+
+// Each element's own place.
+// CHECK-LABEL: func.func @own
+// CHECK-NEXT: return %arg0
+func.func @own(%x: tensor<8xf16>) -> tensor<8xf16> {
+  %at = tile.make_range 0 to 8 : tensor<8xi32>
+  %y = tile.gather %x[%at] {axis = 0 : i32} : tensor<8xf16>, tensor<8xi32> -> tensor<8xf16>
+  return %y : tensor<8xf16>
+}
+
+// Left alone: the next place, what every row takes from elsewhere, fewer indices than places, and what lies outside.
+// CHECK-LABEL: func.func @others
+// CHECK-COUNT-4: tile.gather
+func.func @others(%x: tensor<8x8xf32>, %v: tensor<16xf32>)
+    -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8xf32>, tensor<16xf32>) {
+  %one = arith.constant dense<1> : tensor<8xi32>
+  %last = arith.constant dense<7> : tensor<8xi32>
+  %at = tile.make_range 0 to 8 : tensor<8xi32>
+  %next = arith.addi %at, %one : tensor<8xi32>
+  %in = arith.andi %next, %last : tensor<8xi32>
+  %row = tile.expand_dims %in {axis = 0 : i32} : tensor<8xi32> -> tensor<1x8xi32>
+  %rows = tile.broadcast %row : tensor<1x8xi32> -> tensor<8x8xi32>
+  %a = tile.gather %x[%rows] {axis = 1 : i32} : tensor<8x8xf32>, tensor<8x8xi32> -> tensor<8x8xf32>
+  %own = tile.expand_dims %at {axis = 0 : i32} : tensor<8xi32> -> tensor<1x8xi32>
+  %ownRows = tile.broadcast %own : tensor<1x8xi32> -> tensor<8x8xi32>
+  %column = tile.expand_dims %at {axis = 1 : i32} : tensor<8xi32> -> tensor<8x1xi32>
+  %columns = tile.broadcast %column : tensor<8x1xi32> -> tensor<8x8xi32>
+  %differing = arith.xori %ownRows, %columns : tensor<8x8xi32>
+  %b = tile.gather %x[%differing] {axis = 1 : i32} : tensor<8x8xf32>, tensor<8x8xi32> -> tensor<8x8xf32>
+  %few = arith.xori %at, %one : tensor<8xi32>
+  %c = tile.gather %v[%few] {axis = 0 : i32} : tensor<16xf32>, tensor<8xi32> -> tensor<8xf32>
+  %all = tile.make_range 0 to 16 : tensor<16xi32>
+  %sixteen = arith.constant dense<16> : tensor<16xi32>
+  %outside = arith.xori %all, %sixteen : tensor<16xi32>
+  %d = tile.gather %v[%outside] {axis = 0 : i32} : tensor<16xf32>, tensor<16xi32> -> tensor<16xf32>
+  return %a, %b, %c, %d : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8xf32>, tensor<16xf32>
 }
