@@ -2,6 +2,7 @@
 #include "passes/facts/LoopSlice.h"
 #include "passes/facts/Overwrites.h"
 #include "passes/facts/PointerRoots.h"
+#include "passes/facts/Roles.h"
 
 using namespace mlir;
 using namespace tile;
@@ -10,8 +11,8 @@ std::optional<DenseSet<Value>> tile::writtenIn(scf::ForOp loop) {
   DenseSet<Value> roots;
   WalkResult result = loop.walk([&](Operation *op) {
     bool isHarmless =
-        collectWritten(op, roots) || isa<cta::CtaDialect>(op->getDialect()) ||
-        op->hasTrait<OpTrait::IsTerminator>() ||
+        (!maySynchronize(op) && collectChanged(op, roots)) ||
+        isa<cta::CtaDialect>(op->getDialect()) || op->hasTrait<OpTrait::IsTerminator>() ||
         isa<PrintOp, AssertOp, AssumeOp, LoadOp, DescriptorLoadOp, DescriptorGatherOp>(op) ||
         op->getNumRegions() != 0 || isMemoryEffectFree(op);
     return isHarmless ? WalkResult::advance() : WalkResult::interrupt();

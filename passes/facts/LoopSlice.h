@@ -9,8 +9,8 @@
 
 namespace tile {
 
-/// The pointers that `loop` writes through; nothing if it does what loads must
-/// not be moved across.
+/// The pointers that `loop` writes through, by stores or atomic operations; nothing if it does what
+/// loads must not be moved across.
 std::optional<llvm::DenseSet<mlir::Value>> writtenIn(mlir::scf::ForOp loop);
 
 /// Whether `v` is the same in each turn of `loop`, wherever it is computed.

@@ -75,7 +75,7 @@ bool tile::maySeeStores(LoadOp load, scf::ForOp loop, const DenseSet<Value> &wri
   collectRoots(load.getPtr(), roots);
   auto sees = [&](Operation *op) {
     DenseSet<Value> stored;
-    if (!collectWritten(op, stored) ||
+    if (!collectChanged(op, stored) ||
         llvm::none_of(stored, [&](Value root) { return roots.contains(root); }))
       return false;
     auto store = dyn_cast<StoreOp>(op);

@@ -53,6 +53,13 @@ void tile::collectRoots(Value pointer, DenseSet<Value> &roots) {
   }
 }
 
+bool tile::collectChanged(Operation *op, DenseSet<Value> &roots) {
+  if (!isa<AtomicRmwOp, AtomicCasOp>(op))
+    return collectWritten(op, roots);
+  collectRoots(op->getOperand(0), roots);
+  return true;
+}
+
 bool tile::comesFrom(Value pointer, const DenseSet<Value> &roots) {
   DenseSet<Value> own;
   collectRoots(pointer, own);

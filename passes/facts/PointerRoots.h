@@ -18,6 +18,8 @@ void collectRoots(mlir::Value pointer, llvm::DenseSet<mlir::Value> &roots);
 /// Adds the pointers that `op`, a store of whatever kind, writes through; false if it
 /// is none.
 bool collectWritten(mlir::Operation *op, llvm::DenseSet<mlir::Value> &roots);
+/// The same, also if `op` is atomic.
+bool collectChanged(mlir::Operation *op, llvm::DenseSet<mlir::Value> &roots);
 
 /// Whether elements that `load`'s mask switches off read as zeros, which is what
 /// asynchronous copies leave there.

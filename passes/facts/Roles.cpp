@@ -32,9 +32,7 @@ int32_t tile::stagesOfUse(scf::ForOp loop, int32_t stages) {
   return isShort ? int32_t(turns->getZExtValue()) : stages;
 }
 
-/// Whether the kernel may learn by `op` that others have written what it reads next: it acquires,
-/// and somebody looks at what it gives.
-static bool maySynchronize(Operation *op) {
+bool tile::maySynchronize(Operation *op) {
   auto acquiresAndTells = [](auto atomic) {
     return acquires(atomic.getSem()) && !atomic.getResult().use_empty();
   };

@@ -231,7 +231,7 @@ func.func @scaled(%base: !tile.ptr<i32>, %scale: !tile.ptr<f32>, %c: !tile.ptr<f
 
 // CHECK-LABEL: func.func @with_barriers
 // CHECK-NOT: cta.async_copy
-// WHY: remark: not copied by cp.async: the loop has atomics or barriers
+// WHY: remark: not copied by cp.async: the loop has barriers, or atomics that acquire and whose results are used
 func.func @with_barriers(%base: !tile.ptr<i32>, %c: !tile.ptr<f32>, %n: i32) {
   %a = tile.splat %base : !tile.ptr<i32> -> tensor<64x32x!tile.ptr<i32>>
   %c0 = arith.constant 0 : i32
@@ -249,6 +249,74 @@ func.func @with_barriers(%base: !tile.ptr<i32>, %c: !tile.ptr<f32>, %n: i32) {
   tile.store %cs, %sum : tensor<64x32x!tile.ptr<f32>>
   return
 }
+
+// Sums that others add to as well keep no load behind them, unless of what they add to; what tells the
+// program something, and acquires, does.
+// CHECK-LABEL: func.func @with_sums
+// CHECK: scf.for
+// CHECK: cta.async_copy
+// CHECK: scf.for
+// CHECK: tile.atomic_rmw
+// CHECK: return
+func.func @with_sums(%base: !tile.ptr<i32>, %c: !tile.ptr<f32>, %n: i32) {
+  %a = tile.splat %base : !tile.ptr<i32> -> tensor<64x32x!tile.ptr<i32>>
+  %cs = tile.splat %c : !tile.ptr<f32> -> tensor<64x32x!tile.ptr<f32>>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %y = arith.constant dense<1.0> : tensor<32x32xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %x = tile.load %a : tensor<64x32x!tile.ptr<i32>>
+    %h = arith.sitofp %x : tensor<64x32xi32> to !block
+    %d = tile.dot %h, %y, %zero : !block * tensor<32x32xf16> -> tensor<64x32xf32>
+    %old = tile.atomic_rmw fadd acq_rel gpu %cs, %d : tensor<64x32x!tile.ptr<f32>>
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @with_sums_of_operands
+// CHECK-NOT: cta.async_copy
+// WHY: remark: not copied by cp.async: the loop also writes through the same pointer
+func.func @with_sums_of_operands(%base: !tile.ptr<i32>, %c: !tile.ptr<f32>, %n: i32) {
+  %a = tile.splat %base : !tile.ptr<i32> -> tensor<64x32x!tile.ptr<i32>>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %y = arith.constant dense<1.0> : tensor<32x32xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x32xf32>) : i32 {
+    %x = tile.load %a : tensor<64x32x!tile.ptr<i32>>
+    %h = arith.sitofp %x : tensor<64x32xi32> to !block
+    %d = tile.dot %h, %y, %acc : !block * tensor<32x32xf16> -> tensor<64x32xf32>
+    %old = tile.atomic_rmw add relaxed gpu %a, %x : tensor<64x32x!tile.ptr<i32>>
+    scf.yield %d : tensor<64x32xf32>
+  }
+  %cs = tile.splat %c : !tile.ptr<f32> -> tensor<64x32x!tile.ptr<f32>>
+  tile.store %cs, %sum : tensor<64x32x!tile.ptr<f32>>
+  return
+}
+
+// CHECK-LABEL: func.func @with_flags
+// CHECK-NOT: cta.async_copy
+func.func @with_flags(%base: !tile.ptr<i32>, %flag: !tile.ptr<i32>, %c: !tile.ptr<f32>, %n: i32) {
+  %a = tile.splat %base : !tile.ptr<i32> -> tensor<64x32x!tile.ptr<i32>>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %y = arith.constant dense<1.0> : tensor<32x32xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+  %sum:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %all = %c0) -> (tensor<64x32xf32>, i32) : i32 {
+    %old = tile.atomic_rmw add acq_rel gpu %flag, %c1 : !tile.ptr<i32>
+    %x = tile.load %a : tensor<64x32x!tile.ptr<i32>>
+    %h = arith.sitofp %x : tensor<64x32xi32> to !block
+    %d = tile.dot %h, %y, %acc : !block * tensor<32x32xf16> -> tensor<64x32xf32>
+    %seen = arith.addi %all, %old : i32
+    scf.yield %d, %seen : tensor<64x32xf32>, i32
+  }
+  tile.store %flag, %sum#1 : !tile.ptr<i32>
+  %cs = tile.splat %c : !tile.ptr<f32> -> tensor<64x32x!tile.ptr<f32>>
+  tile.store %cs, %sum#0 : tensor<64x32x!tile.ptr<f32>>
+  return
+}
+
 // No matrix instruction multiplies f32 in full. Each thread reads what it multiplies next from the
 // slots: it could not hold all of it, and a second copy would take as much memory again.
 // CHECK-LABEL: func.func @multiply_adds
