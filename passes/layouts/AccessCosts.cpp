@@ -251,6 +251,16 @@ unsigned Coalescing::runFor(const Group &group, unsigned vector, unsigned bytes)
 
 /// Of accesses to single elements of rows that a mask cuts short, what is left of them, and of the
 /// index of each row that a thread has.
+double Coalescing::instructionsOfRows(Operation *op, cta::LayoutAttr layout) const {
+  const LinearLayout &l = layout.getLayout();
+  Dim fast = Dim::dim(accesses.find(op)->second.order.front());
+  unsigned rows = 0;
+  for (int32_t reg = 0; reg < l.inSize(Dim::reg()); ++reg)
+    for (auto [dim, at] : l.apply({{Dim::reg(), reg}}))
+      rows += dim == fast && at == 0;
+  return rows * tuning.indexInstructions;
+}
+
 double Coalescing::cyclesOfCut(const Access &access, const LinearLayout &l) const {
   Dim fast = Dim::dim(access.order.front());
   unsigned left = 0, rows = 0;

@@ -67,6 +67,8 @@ public:
   std::optional<unsigned> maskRunFor(mlir::Operation *op, unsigned vector) const;
   /// Accesses each thread makes if `op` works in `layout`.
   unsigned numAccesses(mlir::Operation *op, cta::LayoutAttr layout) const;
+  /// Instructions for the indices of the rows that a thread has a part of there.
+  double instructionsOfRows(mlir::Operation *op, cta::LayoutAttr layout) const;
   /// The same where equal elements are accessed one by one.
   unsigned numCopies(mlir::Operation *op, cta::LayoutAttr layout) const;
   /// True if consecutive elements along some dimension are known to be

@@ -28,6 +28,10 @@ bool isOnlyStored(mlir::Value value, unsigned depth = 0);
 /// where results are is none of its business, though they may have its shape.
 bool becomesOperands(mlir::Value value, unsigned depth, unsigned &budget);
 
+/// What computing `op` again costs, in simple instructions; nothing for what should never be
+/// computed twice.
+std::optional<unsigned> costOfRecomputing(mlir::Operation *op);
+
 } // namespace tile
 
 #endif // TILE_PASSES_LAYOUTS_HOMES_H

@@ -230,6 +230,18 @@ cta::LayoutAttr LayoutInference::layoutForResults(ReduceOp op, unsigned &budget)
                                                                            : cta::LayoutAttr();
 }
 
+/// Whether `op` of elements, or what it takes beside `value`, is never computed twice, `depth`
+/// operations from here at most: it has a home of its own, wherever its results are wanted.
+static bool hasOwnHome(Operation *op, Value value, unsigned depth) {
+  if (!costOfRecomputing(op))
+    return true;
+  return depth > 0 && llvm::any_of(op->getOperands(), [&](Value other) {
+           Operation *def = other.getDefiningOp();
+           return other != value && def && blockType(other) && isElementwise(def) &&
+                  hasOwnHome(def, Value(), depth - 1);
+         });
+}
+
 /// The same for what is reduced after `depth` operations on its elements, at most.
 cta::LayoutAttr LayoutInference::layoutForReduced(Value value, unsigned depth, unsigned &budget) {
   for (Operation *user : value.getUsers()) {
@@ -239,7 +251,7 @@ cta::LayoutAttr LayoutInference::layoutForReduced(Value value, unsigned depth, u
     cta::LayoutAttr wanted;
     if (auto reduce = dyn_cast<ReduceOp>(user))
       wanted = layoutForResults(reduce, budget);
-    else if (depth > 0 && isElementwise(user))
+    else if (depth > 0 && isElementwise(user) && !hasOwnHome(user, value, reach::kOperands))
       wanted = layoutForReduced(user->getResult(0), depth - 1, budget);
     if (wanted)
       return wanted;
@@ -298,6 +310,10 @@ cta::LayoutAttr LayoutInference::wantedBy(Operation *user, Value value, bool acc
   } else if (auto loop = dyn_cast<scf::ForOp>(user); loop && blockType(value)) { // for the first
     unsigned index = llvm::find(loop.getInitArgs(), value) - loop.getInitArgs().begin();
     wanted = wantedByUsers(loop.getRegionIterArg(index), accesses, depth - 1, budget);
+  } else if (auto known = works.find(user); accesses && known != works.end() &&
+                                            user->getOperand(0) == value &&
+                                            isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(user)) {
+    wanted = known->second; // pointers that a loop moves on: its body was looked at
   } else if (accesses && isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(user)) {
     if (auto load = dyn_cast<LoadOp>(user); load && load.getPtr() == value)
       wanted = layoutWhereRepeated(load, budget);

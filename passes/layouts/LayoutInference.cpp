@@ -74,9 +74,7 @@ void LayoutInference::infer(Operation *op) {
       });
 }
 
-/// What computing `op` again costs, in simple instructions; nothing for what
-/// should never be computed twice.
-static std::optional<unsigned> costOf(Operation *op) {
+std::optional<unsigned> tile::costOfRecomputing(Operation *op) {
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op))
     return 8;
   if (isa<arith::DivFOp, arith::RemFOp>(op))
@@ -96,7 +94,7 @@ void LayoutInference::inferElementwise(Operation *op) {
       there = layoutOfWidened(op);
     return setHome(result, there ? there : home);
   }
-  if (std::optional<unsigned> cost = costOf(op)) {
+  if (std::optional<unsigned> cost = costOfRecomputing(op)) {
     for (Value operand : op->getOperands())
       if (Operation *def = operand.getDefiningOp(); def && blockType(operand))
         *cost += deferred.lookup(def);

@@ -114,7 +114,8 @@ def SinkConversionsPass : TilePass<"tile-sink-conversions", "::mlir::ModuleOp"> 
     A conversion waits for what it moves, and most often all warps for each other: what is
     loaded behind it would start that much later.
   }];
-  let counts = [Count<"conversionsSunk", "conversions behind loads">];
+  let counts = [Count<"conversionsSunk", "conversions behind loads">,
+                Count<"conversionsRaised", "conversions in front of loads">];
 }
 
 def ComputeBehindProductsPass : TilePass<"tile-compute-behind-products", "::mlir::ModuleOp"> {

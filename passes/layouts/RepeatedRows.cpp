@@ -66,10 +66,14 @@ bool LayoutInference::isExchangedForLess(LoadOp load, cta::LayoutAttr repeated) 
     return false;
   // Behind a mask each access needs a truth, and a value to begin with.
   constexpr double kOfMask = 2;
+  bool isOfRows = llvm::count_if(blockType(load.getResult()).getShape(),
+                                 [](int64_t size) { return size > 1; }) > 1;
   auto costOf = [&](cta::LayoutAttr layout) {
     lowering::Cost cost = coalescing.cost(load, layout.getLayout());
     if (load.getMask())
       cost.instructions += kOfMask * coalescing.numAccesses(load, layout);
+    if (isOfRows)
+      cost.instructions += coalescing.instructionsOfRows(load, layout);
     return cost;
   };
   cta::LayoutAttr best = coalescing.anchor(load);
