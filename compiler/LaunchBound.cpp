@@ -25,8 +25,9 @@
 // and spills all else.
 //
 // Straight code of so many threads that two programs have room only with few registers each gets
-// a bound of two, if it can do with those; so do loops that load once a turn, or little, of which a
-// program alone would wait for every load, if another has room.
+// a bound of two, if it can do with those, and one of one, if all that it loads at once has room
+// then; so do loops that load once a turn, or little, of which a program alone would wait for every
+// load, if another has room.
 //
 // A bound that comes with the kernel, because the number of its warps was chosen for so many
 // programs or they run in step, goes if it leaves far fewer registers than single values take, or
@@ -66,7 +67,8 @@ static bool cannotHold(const Function &kernel, int threads, const tile::Target &
 
 /// Whether a bound of several programs that came with a kernel is to go: its threads need no more
 /// than that leaves them, and the assembler saves registers without a bound, or values would be
-/// spilled for it in loops. Beside loops that is done once, of what a thread alone would hold.
+/// spilled for it in loops. Beside loops, or in a loop over programs, that is done once a program,
+/// of not much more than a thread alone would hold.
 static bool isAmiss(const Function &kernel, int threads, const tile::Target &target) {
   int programs = 0;
   if (kernel.getFnAttribute("nvvm.minctasm").getValueAsString().getAsInteger(10, programs) ||
@@ -74,10 +76,13 @@ static bool isAmiss(const Function &kernel, int threads, const tile::Target &tar
     return false;
   int64_t left = mostRegistersOfThread(target, threads * programs);
   DominatorTree dominators(const_cast<Function &>(kernel));
-  PartsEstimate needed = estimateParts(kernel, LoopInfo(dominators), Loads::AsWritten);
-  return std::max(needed.inLoops, needed.besides) <= left ||
-         needed.inLoops > tuningOf(target).boundFewestRegisters * left ||
-         needed.besides > mostRegistersOfThread(target, threads);
+  LoopInfo loops(dominators);
+  PartsEstimate written = estimateParts(kernel, loops, Loads::AsWritten);
+  PartsEstimate late = estimateParts(kernel, loops, Loads::Late);
+  double factor = tuningOf(target).boundFewestRegisters;
+  return std::max(written.inLoops, written.besides) <= left ||
+         std::min(written.inLoops, late.inLoops) > factor * left ||
+         written.besides > factor * mostRegistersOfThread(target, threads);
 }
 
 /// Of more than its own warp.
@@ -118,6 +123,21 @@ static bool couldShare(const Function &kernel, int threads, const tile::Target &
   int needed = fewestRegisters(kernel);
   return programs(needed) == 1 && programs(int(left)) > 1 &&
          needed <= tuningOf(target).boundFewestRegisters * double(left);
+}
+
+/// Whether straight code of so many threads has its multiprocessor alone, with the registers that
+/// all of its loads need at once as with fewer: the assembler would save some by their order, for
+/// nothing.
+static bool savesForNothing(const Function &kernel, int threads, const tile::Target &target,
+                            int sharedBytes) {
+  if (kernel.size() > 1 || 2 * threads != target.multiprocessor.threads)
+    return false;
+  auto isAlone = [&](int registers) {
+    return tile::occupancyOf(target.multiprocessor, threads, registers, sharedBytes).programs == 1;
+  };
+  int needed = estimateRegisters(kernel, Loads::AsWritten);
+  int saved = estimateRegisters(kernel, Loads::Late);
+  return saved < needed && isAlone(saved) && isAlone(needed);
 }
 
 /// Registers of a thread where a multiprocessor is full of threads.
@@ -262,10 +282,12 @@ int tile::setLaunchBound(Function &kernel, const Target &target, int sharedBytes
     kernel.addFnAttr("nvvm.minctasm", "2");
     return 0;
   }
-  if (kernel.size() == 1)
-    return 0; // no loop
   if (hasRules)
     return 0;
+  if (savesForNothing(kernel, threads, target, sharedBytes))
+    kernel.addFnAttr("nvvm.minctasm", "1");
+  if (kernel.size() == 1)
+    return 0; // no loop
   DominatorTree dominators(kernel);
   LoopInfo loops(dominators);
   int programs = programsOfLoads(kernel, loops, threads, target, sharedBytes);

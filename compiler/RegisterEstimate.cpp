@@ -192,7 +192,8 @@ PartsEstimate tile::estimateParts(const Function &kernel, const LoopInfo &loops,
   auto behind = liveOut(kernel);
   PartsEstimate parts;
   for (const BasicBlock &block : kernel) {
-    int &widest = loops.getLoopFor(&block) ? parts.inLoops : parts.besides;
+    const Loop *loop = loops.getLoopFor(&block);
+    int &widest = loop && loop->isInnermost() ? parts.inLoops : parts.besides;
     widest = std::max(widest, widestOf(block, loads, behind[&block]));
   }
   return parts;

@@ -47,7 +47,7 @@ llvm::SmallVector<const llvm::Instruction *> sunk(const llvm::BasicBlock &block,
 /// Registers (of 32 bits) that a thread needs at the widest point of `kernel`.
 int estimateRegisters(const llvm::Function &kernel, Loads loads);
 
-/// Of these, what it needs in loops and outside of them.
+/// Of these, what it needs in loops without others in them, and elsewhere.
 struct PartsEstimate {
   int inLoops = 0, besides = 0;
 };
