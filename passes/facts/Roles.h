@@ -24,8 +24,8 @@ int32_t stagesOfUse(mlir::scf::ForOp loop, int32_t stages);
 /// early are of more use.
 int32_t fewestStages(mlir::Operation *loop, int32_t stages, int64_t warpgroups);
 
-/// Whether the kernel may learn by `op`, an atomic operation, that others have written what it reads
-/// next: it acquires, and somebody looks at what it gives.
+/// Whether the kernel may learn by `op`, an atomic operation, that others have written what it
+/// reads next: it acquires, and somebody looks at what it gives.
 bool maySynchronize(mlir::Operation *op);
 
 /// Whether `op` may come behind an atomic operation that acquires and whose result is looked at:
