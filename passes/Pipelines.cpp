@@ -31,7 +31,8 @@ void tile::buildCtaPipeline(OpPassManager &pm) { pm.addPass(createFitSharedMemor
 static void addBlockSteps(OpPassManager &pm) {
   // First: positions are taken apart in one way for all that follows.
   pm.addPass(createRemaindersPass());
-  // Early: each of the two loops is one for all that follows.
+  // Early: each loop is one for all that follows.
+  pm.addPass(createRollProductsPass());
   pm.addPass(createNestLoopsPass());
   // Before the rest: whatever looks for loops and strides finds more of them.
   pm.addPass(createCountLoopsPass());

@@ -4,6 +4,29 @@
 
 include "passes/TilePass.td"
 
+def RollProductsPass : TilePass<"tile-roll-products", "::mlir::ModuleOp"> {
+  let summary = "products that are added up one after the other become a loop";
+  let description = [{
+    - **Needs**: tile operations without layouts, after simplification; equal values are one (CSE).
+    - **Guarantees**: outside of loops, more products than stages of which each adds to what the one
+      before gives, and whose operands are computed alike, of values that are the same for all and
+      of constants that grow by steps, are one product in a loop. Sums are added up in the same
+      order.
+    - **Never**: moves a load across a store, an atomic operation or a barrier, or loads what others
+      need, too.
+
+    ```
+      %d0 = tile.dot load(%p), load(%q), %c             %d = scf.for %k = 0 to 4 step 1 iter_args(%s = %c)
+      %d1 = tile.dot load(%p + 32), load(%q + 32), %d0      %n = splat(%k * 32)
+      %d2 = tile.dot load(%p + 64), load(%q + 64), %d1  =>   %r = tile.dot load(%p + %n), load(%q + %n), %s
+      %d3 = tile.dot load(%p + 96), load(%q + 96), %d2       scf.yield %r
+    ```
+    Loops over constants that were unrolled (`tl.static_range`) have no turns that copies could be
+    started ahead of, and slots for each load of theirs.
+  }];
+  let counts = [Count<"productsRolled", "sums of products that became loops">];
+}
+
 def NestLoopsPass : TilePass<"tile-nest-loops", "::mlir::ModuleOp"> {
   let summary = "a loop over tiles and their steps in one becomes a loop in a loop";
   let description = [{
