@@ -3,6 +3,7 @@
 #include "compiler/BackEnd.h"
 #include "compiler/CarriedBits.h"
 #include "compiler/Divisors.h"
+#include "compiler/DoubleExtrema.h"
 #include "compiler/FoldValues.h"
 #include "compiler/LaunchBound.h"
 #include "compiler/LoadFences.h"
@@ -385,6 +386,8 @@ int PtxEmitter::optimize(Module &module, const tile::Target &target, const EmitO
     splitXorOffsets(f);
   for (Function &f : module)
     roundAsPairs(f, target);
+  for (Function &f : module)
+    chooseDoubleExtrema(f);
   int few = 0;
   for (Function &f : module)
     if (f.getCallingConv() == CallingConv::PTX_Kernel) {

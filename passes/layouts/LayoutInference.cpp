@@ -89,6 +89,8 @@ void LayoutInference::inferElementwise(Operation *op) {
   if (cta::LayoutAttr home = firstHome(op->getOperands(), op)) {
     if (cta::LayoutAttr runs = layoutWithReshaped(op, home))
       home = runs;
+    if (cta::LayoutAttr once = layoutWithoutCopies(op, home))
+      return setHome(result, once);
     cta::LayoutAttr there = layoutOfChanged(op, home);
     if (!there)
       there = layoutOfWidened(op);

@@ -143,6 +143,7 @@ private:
   /// takes it, if reading it there takes less than moving what becomes of it from `home`; else
   /// null.
   cta::LayoutAttr layoutOfChanged(mlir::Operation *op, cta::LayoutAttr home) const;
+  cta::LayoutAttr layoutWithoutCopies(mlir::Operation *op, cta::LayoutAttr home);
   /// Where a repeated block is worked with.
   cta::LayoutAttr layoutOfRepeated(BroadcastOp op, unsigned &budget);
   /// Where what is reduced lives, if its shape is that of no access, for each thread to reduce by
