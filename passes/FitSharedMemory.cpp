@@ -51,14 +51,17 @@ struct FitSharedMemoryPass : tile::impl::FitSharedMemoryPassBase<FitSharedMemory
     if (smaller && hasProducts && targetOf(module).has(Feature::Wgmma))
       before = module.clone();
     OwningOpRef<ModuleOp> asked;
-    if (smaller && hasProducts && isFree(kernelOf(module).getRoles()) &&
-        kernelOf(module).getCtas() <= 1 && mayBeCrowded(kernelOf(module).getWarps()))
+    bool maySpread = hasProducts && mayBeCrowded(kernelOf(module).getWarps());
+    bool mayHaveIdle = !hasProducts && kernelOf(module).getWarps() > 1;
+    if (smaller && isFree(kernelOf(module).getRoles()) && kernelOf(module).getCtas() <= 1 &&
+        (maySpread || mayHaveIdle))
       asked = module.clone();
     auto run = [&](ModuleOp form) { return runPipeline(pipeline, form); };
     FormSearch search(module, run);
     FormSearch::Made made;
     if (failed(search.make(before, made)) || (before && failed(search.copyAhead(before, made))) ||
-        (asked && failed(search.spread(*asked, before, made))))
+        (asked && maySpread && failed(search.spread(*asked, before, made))) ||
+        (asked && mayHaveIdle && failed(search.dropIdleWarps(*asked, before, made))))
       return signalPassFailure();
     for (Diagnostic &remark : made.remarks)
       getContext().getDiagEngine().emit(std::move(remark));

@@ -59,6 +59,10 @@ public:
   /// memory.
   llvm::LogicalResult spread(mlir::ModuleOp asked, mlir::OwningOpRef<mlir::ModuleOp> &before,
                              Made &made);
+  /// Half of the warps, as long as the other half only repeats what they do, in a kernel that is
+  /// `asked` for.
+  llvm::LogicalResult dropIdleWarps(mlir::ModuleOp asked, mlir::OwningOpRef<mlir::ModuleOp> &before,
+                                    Made &made);
 
 private:
   // Which form stays.

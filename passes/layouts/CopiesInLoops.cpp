@@ -36,9 +36,9 @@ static unsigned worksBehind(Value value, LoopLikeOpInterface loop, unsigned dept
   return works;
 }
 
-/// The layout of the shape's accesses for an operation in a loop, if its operands come from in front
-/// of it, and move there for less than copies cost in the loop's turns; null if not, or if what
-/// becomes of it is repeated to larger blocks, as it lies.
+/// The layout of the shape's accesses for an operation in a loop, if its operands come from in
+/// front of it, and move there for less than copies cost in the loop's turns; null if not, or if
+/// what becomes of it is repeated to larger blocks, as it lies.
 cta::LayoutAttr LayoutInference::layoutWithoutCopies(Operation *op, cta::LayoutAttr home) {
   auto loop = op->getParentOfType<scf::ForOp>();
   Value result = op->getResult(0);
