@@ -94,6 +94,8 @@ void LayoutInference::inferElementwise(Operation *op) {
     cta::LayoutAttr there = layoutOfChanged(op, home);
     if (!there)
       there = layoutOfWidened(op);
+    if (!there)
+      there = layoutBeforeWidening(op);
     return setHome(result, there ? there : home);
   }
   if (std::optional<unsigned> cost = costOfRecomputing(op)) {
@@ -183,6 +185,37 @@ cta::LayoutAttr LayoutInference::layoutOfWidened(Operation *widening) const {
         return accumulators.contains(home) ? home : cta::LayoutAttr();
     }
     value = user->getResult(0);
+  }
+  return {};
+}
+
+/// What changes such a block while it is narrow, a mask that clears a part of a bias say, moves with
+/// it: what is loaded is changed where the sums are.
+cta::LayoutAttr LayoutInference::layoutBeforeWidening(Operation *op) const {
+  Value value = op->getResult(0);
+  if (products.empty() || !isAmongProducts(op) || isWidened(value))
+    return {};
+  unsigned held = llvm::count_if(
+      op->getOperands(), [&](Value v) { return blockType(v) && natural(v); });
+  bool isOfLoad = llvm::any_of(op->getOperands(), [&](Value v) {
+    return v.getDefiningOp<LoadOp>() && v.hasOneUse() && natural(v);
+  });
+  if (held != 1 || !isOfLoad)
+    return {};
+  bool hasWidened = false;
+  for (unsigned step = 0; step < reach::kChanges && value.hasOneUse(); ++step) {
+    OpOperand &use = *value.use_begin();
+    Operation *user = use.getOwner();
+    bool isStart = isa<cta::WarpgroupDotOp>(user) && use.getOperandNumber() == kDotAcc;
+    bool meetsSums = llvm::any_of(user->getOperands(), [&](Value other) {
+      return other != value && other.getDefiningOp<cta::WarpgroupDotOp>();
+    });
+    if (hasWidened && (isStart || (isElementwise(user) && meetsSums)))
+      return layoutOfProduct(blockType(value).getShape());
+    if (!isElementwise(user))
+      return {};
+    value = user->getResult(0);
+    hasWidened |= isWidened(value);
   }
   return {};
 }

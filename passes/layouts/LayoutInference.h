@@ -66,6 +66,7 @@ private:
   /// Where what is widened goes while it is narrow, if sums of products, or what they start from,
   /// is all that becomes of it; null for others.
   cta::LayoutAttr layoutOfWidened(mlir::Operation *widening) const;
+  cta::LayoutAttr layoutBeforeWidening(mlir::Operation *op) const;
   /// Where a load works whose block is worked with beside halves of a split one; null if that is
   /// best done where it is loaded best.
   cta::LayoutAttr layoutBesideHalves(LoadOp load) const;
