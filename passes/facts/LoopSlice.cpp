@@ -10,8 +10,10 @@ using namespace tile;
 std::optional<DenseSet<Value>> tile::writtenIn(scf::ForOp loop) {
   DenseSet<Value> roots;
   WalkResult result = loop.walk([&](Operation *op) {
+    if (mayTell(op))
+      return WalkResult::interrupt();
     bool isHarmless =
-        (!maySynchronize(op) && collectChanged(op, roots)) ||
+        collectChanged(op, roots) ||
         isa<cta::CtaDialect>(op->getDialect()) || op->hasTrait<OpTrait::IsTerminator>() ||
         isa<PrintOp, AssertOp, AssumeOp, LoadOp, DescriptorLoadOp, DescriptorGatherOp>(op) ||
         op->getNumRegions() != 0 || isMemoryEffectFree(op);

@@ -32,7 +32,16 @@ int32_t tile::stagesOfUse(scf::ForOp loop, int32_t stages) {
   return isShort ? int32_t(turns->getZExtValue()) : stages;
 }
 
-bool tile::maySynchronize(Operation *op) {
+bool tile::mayTell(Operation *op) {
+  auto load = dyn_cast<LoadOp>(op);
+  if (load && load.getIsVolatile() && !isa<RankedTensorType>(load.getType()))
+    return true;
+  return isa<AtomicRmwOp, AtomicCasOp>(op) && !op->use_empty();
+}
+
+/// Whether the kernel may learn by `op`, an atomic operation, that others have written what it reads
+/// next: it acquires, and somebody looks at what it gives.
+static bool maySynchronize(Operation *op) {
   auto acquiresAndTells = [](auto atomic) {
     return acquires(atomic.getSem()) && !atomic.getResult().use_empty();
   };

@@ -24,9 +24,10 @@ int32_t stagesOfUse(mlir::scf::ForOp loop, int32_t stages);
 /// early are of more use.
 int32_t fewestStages(mlir::Operation *loop, int32_t stages, int64_t warpgroups);
 
-/// Whether the kernel may learn by `op`, an atomic operation, that others have written what it
-/// reads next: it acquires, and somebody looks at what it gives.
-bool maySynchronize(mlir::Operation *op);
+/// Whether the kernel may learn by `op` that others have written what it reads next: an atomic
+/// operation whose result it looks at, or a number that it loads as volatile, to wait for another.
+/// Whether it acquires does not matter: programs wait for each other without, and acquire behind.
+bool mayTell(mlir::Operation *op);
 
 /// Whether `op` may come behind an atomic operation that acquires and whose result is looked at:
 /// what it reads may have been written until then by who set a flag. Loads stay behind such, and

@@ -210,11 +210,31 @@ void Coalescing::addCombined(Operation *op, unsigned axis) {
   it->ops.push_back(op);
 }
 
+/// The dimensions of more than one element.
+static SmallVector<unsigned, 4> longDimensions(ArrayRef<int64_t> shape) {
+  SmallVector<unsigned, 4> dims;
+  for (auto [dim, size] : llvm::enumerate(shape))
+    if (size > 1)
+      dims.push_back(unsigned(dim));
+  return dims;
+}
+
+bool tile::areAlikeInRows(ArrayRef<int64_t> shape, ArrayRef<int64_t> other) {
+  auto isLong = [](int64_t size) { return size > 1; };
+  return llvm::equal(llvm::make_filter_range(shape, isLong),
+                     llvm::make_filter_range(other, isLong));
+}
+
 uint32_t Coalescing::combinedAxes(ArrayRef<int64_t> shape) const {
-  for (const Combined &known : combined)
-    if (ArrayRef(known.shape) == shape)
-      return known.axes;
-  return 0;
+  SmallVector<unsigned, 4> dims = longDimensions(shape);
+  uint32_t axes = 0;
+  for (const Combined &known : combined) {
+    if (!areAlikeInRows(known.shape, shape))
+      continue;
+    for (auto [dim, own] : llvm::zip_equal(longDimensions(known.shape), dims))
+      axes |= (known.axes >> dim & 1) << own;
+  }
+  return axes;
 }
 
 unsigned Coalescing::numSharedLoads(ArrayRef<int64_t> shape) const {
@@ -379,6 +399,11 @@ cta::LayoutAttr Coalescing::shapeLayout(ArrayRef<int64_t> shape) {
   for (Group &group : groups)
     if (ArrayRef(group.shape) == shape)
       return layoutOf(group);
+  // Another name of what is accessed, with dimensions of one element more or less.
+  for (Group &group : groups)
+    if (areAlikeInRows(group.shape, shape) && isAccessed(group.shape))
+      return cta::LayoutAttr::get(context,
+                                  layout::reshape(layoutOf(group).getLayout(), shape));
   SmallVector<unsigned, 4> order;
   for (unsigned axis = shape.size(); axis-- > 0;)
     order.push_back(axis);

@@ -42,6 +42,10 @@ struct Tuning; // target/Tuning.h
 /// Of one access.
 inline constexpr unsigned kVectorBytes = 16;
 
+/// Whether blocks of these shapes have the same rows: dimensions of one element come and go, as in
+/// `expand_dims`.
+bool areAlikeInRows(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> other);
+
 class Coalescing {
 public:
   /// Reads the facts about every access of `func`; they stay valid while the

@@ -279,11 +279,8 @@ cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsig
   return wantedByUsers(value, accesses, depth, budget);
 }
 
-/// Whether a row stays a row: dimensions of one element come and go, as in `expand_dims`.
-static bool movesNothing(ReshapeOp op) {
-  auto isLong = [](int64_t size) { return size > 1; };
-  return llvm::equal(llvm::make_filter_range(op.getSrc().getType().getShape(), isLong),
-                     llvm::make_filter_range(op.getType().getShape(), isLong));
+static bool isAnotherName(ReshapeOp op) {
+  return areAlikeInRows(op.getSrc().getType().getShape(), op.getType().getShape());
 }
 
 cta::LayoutAttr LayoutInference::wantedBy(Operation *user, Value value, bool accesses,
@@ -294,7 +291,7 @@ cta::LayoutAttr LayoutInference::wantedBy(Operation *user, Value value, bool acc
     cta::LayoutAttr large = layoutOfRepeated(broadcast, budget);
     wanted = get(operandLayoutFor(user, large.getLayout()));
   } else if (isa<ExpandDimsOp, TransOp>(user) ||
-             (isa<ReshapeOp>(user) && (accesses || movesNothing(cast<ReshapeOp>(user))))) {
+             (isa<ReshapeOp>(user) && (accesses || isAnotherName(cast<ReshapeOp>(user))))) {
     if (auto result = wantedByUsers(user->getResult(0), accesses, depth - 1, budget))
       wanted = get(operandLayoutFor(user, result.getLayout()));
   } else if (isa<JoinOp>(user) && accesses) {

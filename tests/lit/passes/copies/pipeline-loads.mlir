@@ -231,7 +231,7 @@ func.func @scaled(%base: !tile.ptr<i32>, %scale: !tile.ptr<f32>, %c: !tile.ptr<f
 
 // CHECK-LABEL: func.func @with_barriers
 // CHECK-NOT: cta.async_copy
-// WHY: remark: not copied by cp.async: the loop has barriers, or atomics that acquire and whose results are used
+// WHY: remark: not copied by cp.async: the loop has barriers, or atomics whose results are used, or waits for a flag
 func.func @with_barriers(%base: !tile.ptr<i32>, %c: !tile.ptr<f32>, %n: i32) {
   %a = tile.splat %base : !tile.ptr<i32> -> tensor<64x32x!tile.ptr<i32>>
   %c0 = arith.constant 0 : i32
@@ -251,7 +251,7 @@ func.func @with_barriers(%base: !tile.ptr<i32>, %c: !tile.ptr<f32>, %n: i32) {
 }
 
 // Sums that others add to as well keep no load behind them, unless of what they add to; what tells the
-// program something, and acquires, does.
+// program something does.
 // CHECK-LABEL: func.func @with_sums
 // CHECK: scf.for
 // CHECK: cta.async_copy
@@ -304,7 +304,7 @@ func.func @with_flags(%base: !tile.ptr<i32>, %flag: !tile.ptr<i32>, %c: !tile.pt
   %y = arith.constant dense<1.0> : tensor<32x32xf16>
   %zero = arith.constant dense<0.0> : tensor<64x32xf32>
   %sum:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %all = %c0) -> (tensor<64x32xf32>, i32) : i32 {
-    %old = tile.atomic_rmw add acq_rel gpu %flag, %c1 : !tile.ptr<i32>
+    %old = tile.atomic_rmw add relaxed gpu %flag, %c1 : !tile.ptr<i32>
     %x = tile.load %a : tensor<64x32x!tile.ptr<i32>>
     %h = arith.sitofp %x : tensor<64x32xi32> to !block
     %d = tile.dot %h, %y, %acc : !block * tensor<32x32xf16> -> tensor<64x32xf32>
@@ -314,6 +314,33 @@ func.func @with_flags(%base: !tile.ptr<i32>, %flag: !tile.ptr<i32>, %c: !tile.pt
   tile.store %flag, %sum#1 : !tile.ptr<i32>
   %cs = tile.splat %c : !tile.ptr<f32> -> tensor<64x32x!tile.ptr<f32>>
   tile.store %cs, %sum#0 : tensor<64x32x!tile.ptr<f32>>
+  return
+}
+
+// CHECK-LABEL: func.func @with_waits
+// CHECK-NOT: cta.async_copy
+func.func @with_waits(%base: !tile.ptr<i32>, %flag: !tile.ptr<i32>, %c: !tile.ptr<f32>, %n: i32) {
+  %a = tile.splat %base : !tile.ptr<i32> -> tensor<64x32x!tile.ptr<i32>>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %y = arith.constant dense<1.0> : tensor<32x32xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x32xf32>) : i32 {
+    %old = tile.atomic_rmw add acq_rel gpu %flag, %c1 : !tile.ptr<i32>
+    scf.while : () -> () {
+      %all = tile.load %flag {is_volatile = true} : !tile.ptr<i32>
+      %wait = arith.cmpi ne, %all, %n : i32
+      scf.condition(%wait)
+    } do {
+      scf.yield
+    }
+    %x = tile.load %a : tensor<64x32x!tile.ptr<i32>>
+    %h = arith.sitofp %x : tensor<64x32xi32> to !block
+    %d = tile.dot %h, %y, %acc : !block * tensor<32x32xf16> -> tensor<64x32xf32>
+    scf.yield %d : tensor<64x32xf32>
+  }
+  %cs = tile.splat %c : !tile.ptr<f32> -> tensor<64x32x!tile.ptr<f32>>
+  tile.store %cs, %sum : tensor<64x32x!tile.ptr<f32>>
   return
 }
 
