@@ -13,8 +13,8 @@ std::optional<DenseSet<Value>> tile::writtenIn(scf::ForOp loop) {
     if (mayTell(op))
       return WalkResult::interrupt();
     bool isHarmless =
-        collectChanged(op, roots) ||
-        isa<cta::CtaDialect>(op->getDialect()) || op->hasTrait<OpTrait::IsTerminator>() ||
+        collectChanged(op, roots) || isa<cta::CtaDialect>(op->getDialect()) ||
+        op->hasTrait<OpTrait::IsTerminator>() ||
         isa<PrintOp, AssertOp, AssumeOp, LoadOp, DescriptorLoadOp, DescriptorGatherOp>(op) ||
         op->getNumRegions() != 0 || isMemoryEffectFree(op);
     return isHarmless ? WalkResult::advance() : WalkResult::interrupt();

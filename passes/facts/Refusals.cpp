@@ -136,7 +136,8 @@ static constexpr Refusal refusals[] = {
     {COPY, "its type must be contiguous along the dimension that is summed over", "copied"},
     {COPY, "less than 4 bytes are known to lie side by side", "copied"},
     {COPY, "its cache modifier is none of a copy", "copied"},
-    {COPY, "the loop has barriers, or atomics whose results are used, or waits for a flag", "copied"},
+    {COPY, "the loop has barriers, or atomics whose results are used, or waits for a flag",
+     "copied"},
     {COPY, "a branch decides what is loaded", "copied"},
     {COPY, "its address depends on what the loop computes", "copied"},
 };

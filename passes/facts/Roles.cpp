@@ -39,8 +39,8 @@ bool tile::mayTell(Operation *op) {
   return isa<AtomicRmwOp, AtomicCasOp>(op) && !op->use_empty();
 }
 
-/// Whether the kernel may learn by `op`, an atomic operation, that others have written what it reads
-/// next: it acquires, and somebody looks at what it gives.
+/// Whether the kernel may learn by `op`, an atomic operation, that others have written what it
+/// reads next: it acquires, and somebody looks at what it gives.
 static bool maySynchronize(Operation *op) {
   auto acquiresAndTells = [](auto atomic) {
     return acquires(atomic.getSem()) && !atomic.getResult().use_empty();

@@ -186,8 +186,7 @@ lowering::Cost tile::costOfReducing(ReduceOp op, const LinearLayout &l) {
 /// Whether what is reduced may be a block of this shape in more dimensions.
 static bool isWithinRows(ReduceOp op, ArrayRef<int64_t> shape) {
   ArrayRef<int64_t> reduced = op.getInputType().getShape();
-  return !areAlikeInRows(reduced, shape) &&
-         llvm::product_of(reduced) == llvm::product_of(shape);
+  return !areAlikeInRows(reduced, shape) && llvm::product_of(reduced) == llvm::product_of(shape);
 }
 
 /// Of the accesses of a group, each where it is best, and of the reductions of its blocks, if they

@@ -402,8 +402,7 @@ cta::LayoutAttr Coalescing::shapeLayout(ArrayRef<int64_t> shape) {
   // Another name of what is accessed, with dimensions of one element more or less.
   for (Group &group : groups)
     if (areAlikeInRows(group.shape, shape) && isAccessed(group.shape))
-      return cta::LayoutAttr::get(context,
-                                  layout::reshape(layoutOf(group).getLayout(), shape));
+      return cta::LayoutAttr::get(context, layout::reshape(layoutOf(group).getLayout(), shape));
   SmallVector<unsigned, 4> order;
   for (unsigned axis = shape.size(); axis-- > 0;)
     order.push_back(axis);

@@ -189,14 +189,14 @@ cta::LayoutAttr LayoutInference::layoutOfWidened(Operation *widening) const {
   return {};
 }
 
-/// What changes such a block while it is narrow, a mask that clears a part of a bias say, moves with
-/// it: what is loaded is changed where the sums are.
+/// What changes such a block while it is narrow, a mask that clears a part of a bias say, moves
+/// with it: what is loaded is changed where the sums are.
 cta::LayoutAttr LayoutInference::layoutBeforeWidening(Operation *op) const {
   Value value = op->getResult(0);
   if (products.empty() || !isAmongProducts(op) || isWidened(value))
     return {};
-  unsigned held = llvm::count_if(
-      op->getOperands(), [&](Value v) { return blockType(v) && natural(v); });
+  unsigned held =
+      llvm::count_if(op->getOperands(), [&](Value v) { return blockType(v) && natural(v); });
   bool isOfLoad = llvm::any_of(op->getOperands(), [&](Value v) {
     return v.getDefiningOp<LoadOp>() && v.hasOneUse() && natural(v);
   });

@@ -88,7 +88,8 @@ const Common *Comparison::ofConstants(ArrayRef<Value> values, bool withoutFirst)
   SmallVector<APInt> numbers;
   for (Value v : values) {
     APInt number;
-    if (!matchPattern(v, m_ConstantInt(&number)))
+    if (!isa<IntegerType>(getElementTypeOrSelf(v.getType())) ||
+        !matchPattern(v, m_ConstantInt(&number)))
       return nullptr;
     numbers.push_back(number);
   }
