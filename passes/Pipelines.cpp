@@ -42,6 +42,8 @@ static void addBlockSteps(OpPassManager &pm) {
   pm.addPass(createPartnersPass());
   // Before layouts: of truths that are numbers there would be copies.
   pm.addPass(createTruthsPass());
+  // Likewise: of what is widened there would be copies.
+  pm.addPass(createNarrowBitsPass());
   // Before dimensions grow: a product's columns need not, if it falls into parts.
   pm.addPass(createSplitColumnsPass());
   // Everything that follows counts on powers of two.

@@ -4,6 +4,7 @@
 // shared memory or of what is joined and stored.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Combiners.h"
 #include "ir/Kernel.h"
 #include "ir/layout/WarpgroupLayouts.h"
 #include "passes/facts/Combiners.h"
@@ -353,6 +354,22 @@ cta::LayoutAttr LayoutInference::layoutOfItsOwn(Operation *op, cta::LayoutAttr g
   return std::max(there / tuning.worthExchange, there + tuning.exchangeCycles) < here ? own : given;
 }
 
+/// Whether a loop does nothing with the result but take it up in what it carries: threads then meet
+/// behind the loop (tile-defer-reductions).
+static bool isOnlyTakenUp(ReduceOp op) {
+  Operation *combiner = soleCombiner(op.getCombineBlock());
+  if (!combiner || op->getNumResults() != 1 || !op->hasOneUse())
+    return false;
+  Operation *taker = *op->user_begin();
+  auto loop = dyn_cast<scf::ForOp>(taker->getParentOp());
+  if (!loop || taker->getName() != combiner->getName() || !taker->hasOneUse())
+    return false;
+  OpOperand &use = *taker->use_begin();
+  return use.getOwner() == loop.getBody()->getTerminator() &&
+         llvm::is_contained(taker->getOperands(),
+                            Value(loop.getRegionIterArg(use.getOperandNumber())));
+}
+
 /// Cycles of reducing and storing what becomes of `v`, element by element, in layout `l`.
 double LayoutInference::costOfUses(Value v, const LinearLayout &l, unsigned depth, unsigned &budget,
                                    bool &isReduced) const {
@@ -365,7 +382,10 @@ double LayoutInference::costOfUses(Value v, const LinearLayout &l, unsigned dept
     --budget;
     if (auto reduce = dyn_cast<ReduceOp>(user)) {
       isReduced = true;
-      cycles += costOfReducing(reduce, l).total(warps);
+      double own = double(l.inSize(Dim::reg()));
+      lowering::Cost cost =
+          isOnlyTakenUp(reduce) ? lowering::Cost{own, 0, 0} : costOfReducing(reduce, l);
+      cycles += cost.total(warps);
     } else if (isa<StoreOp>(user) && use.getOperandNumber() > 0) {
       cta::LayoutAttr best = coalescing.anchor(user);
       if (!coalescing.isGoodEnough(user, cta::LayoutAttr::get(context, l)))

@@ -488,6 +488,26 @@ def RemaindersPass : TilePass<"tile-remainders", "::mlir::ModuleOp"> {
   let counts = [Count<"remainders", "differences that are remainders">];
 }
 
+def NarrowBitsPass : TilePass<"tile-narrow-bits", "::mlir::ModuleOp"> {
+  let summary = "combine bits of narrow numbers before they are widened";
+  let description = [{
+    - **Needs**: inlined calls.
+    - **Guarantees**: the same values. A mask of all bits of what was widened is gone; bits of two
+      blocks that were widened from one type, without a sign, are combined in that type, if one of
+      them would be widened as a whole for nothing else.
+    - **Never**: widens for every copy what was widened once for all of them.
+
+    ```
+      %a = arith.extui %x : i8 to i32            %r = broadcast(%y)
+      %m = arith.andi %a, 255                    %b = arith.xori %x, %r : i8
+      %r = broadcast(arith.extui %y)      =>     %d = arith.extui %b : i8 to i32
+      %d = arith.xori %m, %r
+    ```
+  }];
+  let counts = [Count<"masksDropped", "masks that keep all that was widened">,
+                Count<"bitsNarrowed", "operations on bits that are done before widening">];
+}
+
 def TruthsPass : TilePass<"tile-truths", "::mlir::ModuleOp"> {
   let summary = "combine truths as such, not as numbers";
   let description = [{
