@@ -328,6 +328,7 @@ static bool roll(ArrayRef<DotOp> chain) {
                                    dot->setOperands({l, r, sums[0]});
                                    scf::YieldOp::create(b, loc, dot.getResult());
                                  });
+  LDBG() << chain.size() << " products are turns of " << loop;
   last.getResult().replaceAllUsesWith(loop.getResult(0));
   for (DotOp dot : llvm::reverse(chain))
     dot.erase();
