@@ -213,6 +213,9 @@ const Common *Comparison::of(const Turns &values) {
 
 bool Comparison::isAlone(ArrayRef<DotOp> products) const {
   return llvm::all_of(varying, [&](Operation *op) {
+    // What stands in front of a branch would move past all that does.
+    if (op->getBlock() != products.front()->getBlock())
+      return false;
     return !isa<LoadOp>(op) || llvm::all_of(op->getUsers(), [&](Operation *user) {
       return varying.contains(user) || llvm::is_contained(products, user);
     });
