@@ -1,32 +1,7 @@
 """exllamav3 1.6.5: latent attention (appends, decode, prefill absorbed or expanded, packed caches), sparse attention with windows and pools, indexer scores."""
 import os, sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "site"))
-from _common import *
-import importlib
-
-for name in ("", ".modules", ".modules.attention_fn", ".modules.gated_delta_net_fn", ".modules.quant", ".modules.quant.exl3_lib", ".util"):
-    package("exllamav3" + name)
-
-
-class Cache:
-    def get(self, device, shape, dtype, *_):
-        return torch.empty(shape, dtype=dtype, device=device)
-
-    def get_scratch(self, device, numel, dtype, *_):
-        return torch.empty(numel, dtype=dtype, device=device)
-
-
-def stub(name, **content):
-    m = sys.modules["exllamav3." + name] = types.ModuleType("exllamav3." + name)
-    m.__dict__.update(content)
-
-
-stub("util.tensor", g_tensor_cache=Cache(), get_for_device=None, buffered_arange=None)
-stub("ext", exllamav3_ext=None)
-M = lambda name: importlib.import_module("exllamav3.modules." + name)
-A = lambda name: M("attention_fn." + name)
-A("smem").pick_config = lambda device, name, key, candidates, probe: list(candidates)[0]  # the largest tile, as on this GPU
-PAGE = 256
+from _exllamav3 import *
 
 
 def table_of(b, n):
