@@ -14,9 +14,6 @@
 
 using namespace mlir;
 using namespace tile;
-using layout::Dim;
-
-static int64_t registersOf(cta::LayoutAttr l) { return l.getLayout().inSize(Dim::reg()); }
 
 /// Operations on elements and reductions of `loop` that what becomes of `value` goes into.
 static unsigned worksBehind(Value value, LoopLikeOpInterface loop, unsigned depth,

@@ -2,6 +2,7 @@
 #ifndef TILE_PASSES_LAYOUTS_HOMES_H
 #define TILE_PASSES_LAYOUTS_HOMES_H
 
+#include "ir/CtaDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 
@@ -28,6 +29,8 @@ bool isOnlyStored(mlir::Value value, unsigned depth = 0);
 /// where results are is none of its business, though they may have its shape.
 bool becomesOperands(mlir::Value value, unsigned depth, unsigned &budget);
 
+/// Elements that a thread holds in a layout.
+inline int64_t registersOf(cta::LayoutAttr l) { return l.getLayout().inSize(layout::Dim::reg()); }
 /// What computing `op` again costs, in simple instructions; nothing for what should never be
 /// computed twice.
 std::optional<unsigned> costOfRecomputing(mlir::Operation *op);

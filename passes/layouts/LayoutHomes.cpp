@@ -214,8 +214,6 @@ static Value behindLoops(Value value) {
   return behind;
 }
 
-static int64_t registersOf(cta::LayoutAttr l) { return l.getLayout().inSize(layout::Dim::reg()); }
-
 cta::LayoutAttr LayoutInference::layoutForResults(ReduceOp op, unsigned &budget) {
   ArrayRef<int64_t> shape = op.getInputType().getShape();
   if (shape.size() == 1 || coalescing.isAccessed(shape))

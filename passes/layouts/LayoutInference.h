@@ -66,6 +66,7 @@ private:
   /// Where what is widened goes while it is narrow, if sums of products, or what they start from,
   /// is all that becomes of it; null for others.
   cta::LayoutAttr layoutOfWidened(mlir::Operation *widening) const;
+  /// The same of what changes such a block before it is widened, element by element.
   cta::LayoutAttr layoutBeforeWidening(mlir::Operation *op) const;
   /// Where a load works whose block is worked with beside halves of a split one; null if that is
   /// best done where it is loaded best.
@@ -144,6 +145,8 @@ private:
   /// takes it, if reading it there takes less than moving what becomes of it from `home`; else
   /// null.
   cta::LayoutAttr layoutOfChanged(mlir::Operation *op, cta::LayoutAttr home) const;
+  /// Where a loop works with what comes from in front of it, if it has copies at `home` that cost
+  /// more in its turns than moving it once; else null.
   cta::LayoutAttr layoutWithoutCopies(mlir::Operation *op, cta::LayoutAttr home);
   /// Where a repeated block is worked with.
   cta::LayoutAttr layoutOfRepeated(BroadcastOp op, unsigned &budget);

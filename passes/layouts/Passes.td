@@ -102,7 +102,9 @@ def SinkConversionsPass : TilePass<"tile-sink-conversions", "::mlir::ModuleOp"> 
   let description = [{
     - **Needs**: a laid-out kernel whose copies to shared memory are made.
     - **Guarantees**: a `cta.convert_layout` with a load behind it stands right before its
-      result is needed first in its block.
+      result is needed first in its block; so does one whose result takes more registers than what
+      it moves, if threads combine or exchange anything else before that. But it stands in front of
+      the loads before it if only so a thread has the registers for them beside what it moves.
     - **Never**: moves anything into another block, or anything but conversions.
 
     ```
@@ -112,7 +114,8 @@ def SinkConversionsPass : TilePass<"tile-sink-conversions", "::mlir::ModuleOp"> 
       ... %x, %b                        ... %x, %b
     ```
     A conversion waits for what it moves, and most often all warps for each other: what is
-    loaded behind it would start that much later.
+    loaded behind it would start that much later. What is loaded in front of it is held until it is
+    done; behind it, threads take that up one by one.
   }];
   let counts = [Count<"conversionsSunk", "conversions behind loads">,
                 Count<"conversionsRaised", "conversions in front of loads">];

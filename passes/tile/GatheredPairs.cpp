@@ -148,8 +148,8 @@ static Value partnersAlong(OpBuilder &b, Location loc, Value v, unsigned axis, i
 }
 
 /// Puts partners in place of `op`, if it takes each element from where its place differs in the
-/// same bits, or from its own place.
-static bool isOfPartners(GatherOp op) {
+/// same bits, or from its own place; false if not.
+static bool takePartners(GatherOp op) {
   RankedTensorType type = op.getType();
   auto from = cast<RankedTensorType>(op.getSrc().getType());
   Type element = type.getElementType();
@@ -205,6 +205,6 @@ static bool isOfPartners(GatherOp op) {
 
 unsigned tile::gathersOfPartners(ModuleOp module) {
   unsigned found = 0;
-  module.walk([&](GatherOp op) { found += isOfPartners(op); });
+  module.walk([&](GatherOp op) { found += takePartners(op); });
   return found;
 }
