@@ -313,8 +313,7 @@ bool Compilation::translate(PtxEmitter &emitter) {
   emitOptions.fuseMulAdd = options.enableFpFusion;
   emitOptions.maxRegisters = options.maxRegisters;
   emitOptions.sharedBytes = result.metadata.sharedBytes;
-  emitOptions.fewPrograms =
-      options.programs == GridPrograms::Few && !(*module)->hasAttr(kGainsAheadAttr);
+  emitOptions.fewPrograms = options.programs == GridPrograms::Few;
   emitOptions.libdevicePath = options.libdevicePath;
   emitOptions.dependencies = &result.dependencies;
   if (auto version = module->getOperation()->getAttrOfType<IntegerAttr>(kPtxVersionAttr))

@@ -4,6 +4,7 @@
 #include "compiler/CarriedBits.h"
 #include "compiler/Divisors.h"
 #include "compiler/DoubleExtrema.h"
+#include "compiler/ElementsInTurn.h"
 #include "compiler/FoldValues.h"
 #include "compiler/LaunchBound.h"
 #include "compiler/LoadFences.h"
@@ -394,6 +395,7 @@ int PtxEmitter::optimize(Module &module, const tile::Target &target, const EmitO
       sinkAddresses(f, target);
       keepMasksApart(f);
       groupLoads(f, target);
+      computeElementsInTurn(f, target);
       few = setLaunchBound(f, target, options.sharedBytes, options.fewPrograms);
       startLoadsTogether(f, target, options.sharedBytes);
     }

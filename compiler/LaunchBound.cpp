@@ -179,10 +179,12 @@ static int programsOfLoads(const Function &kernel, const LoopInfo &loops, int th
   return programs >= tuning.boundFewestPrograms ? programs : 0;
 }
 
+/// Which loads count: of many programs, more are better than more vectors of one.
+enum class Turns { OfNumbers, OfAll };
+
 /// Registers for what three more turns of `loop` load, which the assembler unrolls to four; 0: it
-/// does not, or a turn loads once, or more than numbers of one register, of which more programs are
-/// better than more of one.
-static int registersOfMoreTurns(const Loop &loop, const DataLayout &layout) {
+/// does not, or a turn has no two loads that count.
+static int registersOfMoreTurns(const Loop &loop, Turns turns, const DataLayout &layout) {
   constexpr int kMoreTurns = 3, kPointer = 2;
   const BasicBlock *block = loop.getHeader();
   if (loop.getNumBlocks() != 1 || block->size() > kMostUnrolled)
@@ -194,12 +196,20 @@ static int registersOfMoreTurns(const Loop &loop, const DataLayout &layout) {
         return 0; // loads do not pass it
       continue;
     }
-    if (registersOf(i, layout) != 1)
+    int own = registersOf(i, layout);
+    if (turns == Turns::OfNumbers && own != 1)
       return 0;
     ++loads;
-    registers += 1 + kPointer;
+    registers += own + kPointer;
   }
   return loads > 1 ? kMoreTurns * registers : 0;
+}
+
+static int registersOfMoreTurns(const Function &kernel, const LoopInfo &loops, Turns turns) {
+  int more = 0;
+  for (const Loop *loop : loops.getLoopsInPreorder())
+    more = std::max(more, registersOfMoreTurns(*loop, turns, kernel.getDataLayout()));
+  return more;
 }
 
 /// As many programs as fit with the registers for what several turns of a loop load, where without
@@ -207,9 +217,7 @@ static int registersOfMoreTurns(const Loop &loop, const DataLayout &layout) {
 /// that is few.
 static int programsOfTurns(const Function &kernel, const LoopInfo &loops, int threads,
                            const tile::Target &target, int sharedBytes) {
-  int more = 0;
-  for (const Loop *loop : loops.getLoopsInPreorder())
-    more = std::max(more, registersOfMoreTurns(*loop, kernel.getDataLayout()));
+  int more = registersOfMoreTurns(kernel, loops, Turns::OfNumbers);
   if (!more)
     return 0;
   const Tuning &tuning = tuningOf(target);
@@ -223,13 +231,13 @@ static int programsOfTurns(const Function &kernel, const LoopInfo &loops, int th
 }
 
 /// Up to how many programs a multiprocessor would gain by a bound of as many: their threads then
-/// have the registers for all loads of a turn at once, and without it the assembler would save
-/// some; 0: none.
+/// have the registers for all loads of a turn at once, or of the four that the assembler makes one
+/// of, and without it the assembler would save some; 0: none.
 static int programsOfFew(const Function &kernel, const LoopInfo &loops, int threads,
                          const tile::Target &target, int sharedBytes) {
   if (!hasLoadsInTurns(kernel, loops))
     return 0;
-  int needed = estimateLoaded(kernel);
+  int needed = estimateLoaded(kernel) + registersOfMoreTurns(kernel, loops, Turns::OfAll);
   int fewest =
       std::min(estimateRegisters(kernel, Loads::Late), estimateRegisters(kernel, Loads::Consumed));
   if (needed <= registersOfAll(target) || fewest + kRegisterStep > needed)
@@ -297,9 +305,11 @@ int tile::setLaunchBound(Function &kernel, const Target &target, int sharedBytes
       !loadsMuchInTurns(kernel, loops, 2 * threads >= target.multiprocessor.threads) &&
       couldShare(kernel, threads, target, sharedBytes))
     programs = 2;
-  int ofFew = programs ? 0 : programsOfFew(kernel, loops, threads, target, sharedBytes);
-  if (isForFew)
-    programs = std::max(programs, ofFew);
+  int ofFew = programsOfFew(kernel, loops, threads, target, sharedBytes);
+  if (programs && ofFew >= programs)
+    ofFew = 0; // they have their registers as it is
+  if (isForFew && ofFew)
+    programs = ofFew;
   if (programs)
     kernel.addFnAttr("nvvm.minctasm", itostr(programs));
   return ofFew;

@@ -158,14 +158,13 @@ static DenseMap<const BasicBlock *, DenseSet<const Value *>> liveOut(const Funct
   return live;
 }
 
-/// Registers that a thread needs at the widest point of `block`, behind which `live` lives on.
-static int widestOf(const BasicBlock &block, Loads loads, DenseSet<const Value *> live) {
-  const DataLayout &layout = block.getDataLayout();
+/// Registers that a thread needs at the widest point of `order`, behind which `live` lives on.
+static int widestOf(ArrayRef<const Instruction *> order, const DataLayout &layout,
+                    DenseSet<const Value *> live) {
   int now = 0;
   for (const Value *value : live)
     now += registersOf(*value, layout);
   int widest = now;
-  SmallVector<const Instruction *> order = sunk(block, loads);
   for (const Instruction *i : reverse(order)) {
     int result = registersOf(*i, layout);
     if (live.erase(i))
@@ -178,6 +177,15 @@ static int widestOf(const BasicBlock &block, Loads loads, DenseSet<const Value *
     widest = std::max(widest, now);
   }
   return widest;
+}
+
+/// The same of a block.
+static int widestOf(const BasicBlock &block, Loads loads, DenseSet<const Value *> live) {
+  return widestOf(sunk(block, loads), block.getDataLayout(), std::move(live));
+}
+
+int tile::widestInOrder(const BasicBlock &block, ArrayRef<const Instruction *> order) {
+  return widestOf(order, block.getDataLayout(), liveOut(*block.getParent())[&block]);
 }
 
 int tile::estimateRegisters(const Function &kernel, Loads loads) {

@@ -47,6 +47,9 @@ llvm::SmallVector<const llvm::Instruction *> sunk(const llvm::BasicBlock &block,
 /// Registers (of 32 bits) that a thread needs at the widest point of `kernel`.
 int estimateRegisters(const llvm::Function &kernel, Loads loads);
 
+/// At the widest point of `block`, if its instructions come in this order.
+int widestInOrder(const llvm::BasicBlock &block, llvm::ArrayRef<const llvm::Instruction *> order);
+
 /// Of these, what it needs in loops without others in them, and elsewhere.
 struct PartsEstimate {
   int inLoops = 0, besides = 0;

@@ -5,6 +5,7 @@
 #include "passes/copies/ScalarsAhead.h"
 #include "passes/facts/EqualRuns.h"
 #include "passes/facts/Intervals.h"
+#include "passes/facts/Neighbours.h"
 #include "passes/facts/Registers.h"
 #include "passes/memory/Scratch.h"
 #include "target/Tuning.h"
@@ -32,13 +33,28 @@ static int64_t instructionsOfTurn(scf::ForOp loop) {
   return instructions;
 }
 
-/// Whether the assembler cannot start the loads of the next turn in this one by itself, as it
-/// does where it unrolls: threads wait for each other, or store, in between, or a turn is long.
+/// Whether threads store, or wait for each other, in a turn, so that the assembler cannot start the
+/// loads of the next one in this by itself.
+static bool hasBarriersToLoads(scf::ForOp loop) {
+  return llvm::any_of(*loop.getBody(), [](Operation &op) {
+    return isa<StoreOp>(op) || lowering::scratchBytes(&op) > 0;
+  });
+}
+
+/// The same of a turn that is too long for it to unroll.
 static bool holdsLoadsBack(scf::ForOp loop) {
-  return llvm::any_of(
-             *loop.getBody(),
-             [](Operation &op) { return isa<StoreOp>(op) || lowering::scratchBytes(&op) > 0; }) ||
-         instructionsOfTurn(loop) > kUnrolledInstructions;
+  return hasBarriersToLoads(loop) || instructionsOfTurn(loop) > kUnrolledInstructions;
+}
+
+/// Whether each turn of a loop around `loop` reads what the one before it read, as a search for a
+/// threshold by halves does: the first-level cache has it then, which copies to shared memory pass
+/// by.
+static bool readsAgain(scf::ForOp loop, ArrayRef<LoadOp> loads) {
+  auto outer = loop->getParentOfType<scf::ForOp>();
+  if (!outer)
+    return false;
+  Neighbours turns(outer);
+  return llvm::none_of(loads, [&](LoadOp load) { return turns.differ(load.getPtr()); });
 }
 
 /// Whether each turn is straight code, and there are so many of them that the first ones, which
@@ -82,10 +98,13 @@ std::optional<AheadLoop> tile::planAhead(scf::ForOp loop) {
     return std::nullopt;
   llvm::copy_if(all, std::back_inserter(blocks),
                 [](LoadOp load) { return isa<RankedTensorType>(load.getType()); });
+  bool isCached = readsAgain(loop, all);
+  if (isCached && !hasBarriersToLoads(loop))
+    return std::nullopt;
   AheadLoop ahead;
   ahead.loop = loop;
   const Target &target = targetOf(loop);
-  if (!blocks.empty()) {
+  if (!blocks.empty() && !isCached) {
     int32_t stages = stagesFor(blocks);
     if (target.has(Feature::BulkCopies))
       ahead.ring = planBulkRing(loop, stages, tuningOf(loop).aheadLeastRowBytes);

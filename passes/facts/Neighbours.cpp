@@ -58,6 +58,7 @@ Neighbours::Neighbours(func::FuncOp kernel, int32_t axis) {
 
 Neighbours::Neighbours(scf::ForOp programs) {
   add(programs.getInductionVar());
+  add(programs.getRegionIterArgs());
   programs.walk([&](Operation *op) {
     if (!op->getNumRegions() && !isMemoryEffectFree(op))
       add(op->getResults());
