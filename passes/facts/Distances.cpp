@@ -124,6 +124,71 @@ int64_t Guess::along(Value v, unsigned axis) {
   return distance;
 }
 
+namespace {
+class Runs {
+public:
+  explicit Runs(AxisInfoAnalysis &axes) : axes(axes), distances(axes) {}
+  int64_t along(Value v, unsigned axis);
+
+private:
+  int64_t ofOperation(Operation *op, unsigned axis, int64_t whole);
+  int64_t ofDivision(Value lhs, Value rhs, unsigned axis);
+
+  AxisInfoAnalysis &axes;
+  Guess distances;
+  llvm::DenseMap<std::pair<Value, unsigned>, int64_t> known;
+};
+} // namespace
+
+int64_t Runs::ofDivision(Value lhs, Value rhs, unsigned axis) {
+  int64_t run = along(lhs, axis);
+  std::optional<int64_t> divisor = axes.get(rhs).constant;
+  int64_t step = distances.along(lhs, axis);
+  return divisor && step > 0 ? std::min(run, std::max<int64_t>(std::abs(*divisor) / step, 1)) : run;
+}
+
+int64_t Runs::ofOperation(Operation *op, unsigned axis, int64_t whole) {
+  return llvm::TypeSwitch<Operation *, int64_t>(op)
+      .Case<arith::RemSIOp, arith::RemUIOp, arith::DivSIOp, arith::DivUIOp>(
+          [&](auto division) { return ofDivision(division.getLhs(), division.getRhs(), axis); })
+      .Case<BroadcastOp, HintOp, cta::ConvertLayoutOp>(
+          [&](auto) { return std::min(along(op->getOperand(0), axis), whole); })
+      .Case([&](ExpandDimsOp expand) {
+        unsigned added = expand.getAxis();
+        return added == axis ? whole : along(expand.getSrc(), axis > added ? axis - 1 : axis);
+      })
+      .Case([&](TransOp trans) { return along(trans.getSrc(), unsigned(trans.getOrder()[axis])); })
+      .Default([&](Operation *) {
+        int64_t least = whole;
+        if (op->hasTrait<OpTrait::Elementwise>() || isa<AddPtrOp>(op))
+          for (Value v : op->getOperands())
+            least = std::min(least, along(v, axis));
+        return least;
+      });
+}
+
+int64_t Runs::along(Value v, unsigned axis) {
+  auto block = dyn_cast<RankedTensorType>(v.getType());
+  if (!block)
+    return kFarApart;
+  int64_t whole = block.getDimSize(axis);
+  if (axes.get(v).constancy(axis) >= whole)
+    return kFarApart;
+  if (auto it = known.find({v, axis}); it != known.end())
+    return it->second;
+  int64_t run = whole;
+  if (Operation *op = v.getDefiningOp())
+    run = ofOperation(op, axis, whole);
+  else if (auto loop = dyn_cast<scf::ForOp>(cast<BlockArgument>(v).getOwner()->getParentOp()))
+    run = along(loop.getTiedLoopInit(cast<BlockArgument>(v))->get(), axis); // as it starts
+  known[{v, axis}] = run;
+  return run;
+}
+
+int64_t tile::likelyRun(Value block, unsigned axis, AxisInfoAnalysis &axes) {
+  return Runs(axes).along(block, axis);
+}
+
 int64_t tile::likelyDistance(Value block, unsigned axis, AxisInfoAnalysis &axes) {
   return Guess(axes).along(block, axis);
 }

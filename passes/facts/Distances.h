@@ -22,6 +22,10 @@ int64_t likelyDistance(mlir::Value block, unsigned axis, AxisInfoAnalysis &axes)
 /// The least that it can be, if strides that only the launch knows are no less than what they are
 /// known to be multiples of.
 int64_t leastDistance(mlir::Value block, unsigned axis, AxisInfoAnalysis &axes);
+/// Neighbours along `axis` that likely lie so far apart one after the other: up to where an index
+/// wraps, or a quotient changes, of a divisor that is known. One that only the launch knows is most
+/// likely large.
+int64_t likelyRun(mlir::Value block, unsigned axis, AxisInfoAnalysis &axes);
 /// Whether that is no guess: constants alone say how far neighbours along `axis` are apart.
 bool isConstantDistance(mlir::Value block, unsigned axis, AxisInfoAnalysis &axes);
 

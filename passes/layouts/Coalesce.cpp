@@ -83,6 +83,15 @@ Coalescing::Coalescing(func::FuncOp func, AxisInfoAnalysis &axes, unsigned numWa
   });
 }
 
+/// Lines that lanes along a dimension of `size` elements touch, for each of them, if `run`
+/// neighbours lie `apart` bytes apart, and the next run elsewhere.
+static double linesOfLane(int64_t size, int64_t run, int64_t apart) {
+  int64_t lanes = std::min<int64_t>(size, kLanes);
+  run = std::min(run, lanes);
+  int64_t ofRun = std::clamp<int64_t>(llvm::divideCeil(run * apart, kLineBytes), 1, run);
+  return double(llvm::divideCeil(lanes, run) * ofRun) / double(lanes);
+}
+
 /// How far apart neighbours likely lie; of an access that is not contiguous, the order in which
 /// lanes most likely share sectors, or at least lines.
 void Coalescing::lean(Operation *op, AxisInfoAnalysis &axes) {
@@ -96,8 +105,13 @@ void Coalescing::lean(Operation *op, AxisInfoAnalysis &axes) {
     return shape[axis] > 1 && access.apart[axis] > 0 && access.apart[axis] < kLineBytes;
   };
   auto distance = [&](unsigned axis) { return isNear(axis) ? access.apart[axis] : kFarApart; };
-  auto *nearest = llvm::min_element(
-      access.order, [&](unsigned a, unsigned b) { return distance(a) < distance(b); });
+  auto lines = [&](unsigned axis) {
+    int64_t run = isNear(axis) ? likelyRun(op->getOperand(0), axis, axes) : 1;
+    return linesOfLane(shape[axis], run, distance(axis));
+  };
+  auto *nearest = llvm::min_element(access.order, [&](unsigned a, unsigned b) {
+    return std::pair(lines(a), distance(a)) < std::pair(lines(b), distance(b));
+  });
   if (!isNear(*nearest)) {
     spread(op, axes);
     return;
