@@ -105,9 +105,11 @@ void Coalescing::lean(Operation *op, AxisInfoAnalysis &axes) {
     return shape[axis] > 1 && access.apart[axis] > 0 && access.apart[axis] < kLineBytes;
   };
   auto distance = [&](unsigned axis) { return isNear(axis) ? access.apart[axis] : kFarApart; };
+  // What is only stored moves to the order of its store.
+  bool isMoved = isa<LoadOp>(op) && isOnlyStored(op->getResult(0));
   auto lines = [&](unsigned axis) {
     int64_t run = isNear(axis) ? likelyRun(op->getOperand(0), axis, axes) : 1;
-    return linesOfLane(shape[axis], run, distance(axis));
+    return isMoved ? 0 : linesOfLane(shape[axis], run, distance(axis));
   };
   auto *nearest = llvm::min_element(access.order, [&](unsigned a, unsigned b) {
     return std::pair(lines(a), distance(a)) < std::pair(lines(b), distance(b));

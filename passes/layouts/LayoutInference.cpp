@@ -99,9 +99,12 @@ void LayoutInference::inferElementwise(Operation *op) {
     return setHome(result, there ? there : home);
   }
   if (std::optional<unsigned> cost = costOfRecomputing(op)) {
+    // What a loop does not change it has once, wherever that is.
+    auto loop = op->getParentOfType<LoopLikeOpInterface>();
     for (Value operand : op->getOperands())
       if (Operation *def = operand.getDefiningOp(); def && blockType(operand))
-        *cost += deferred.lookup(def);
+        *cost += loop && loop.isDefinedOutsideOfLoop(operand) ? unsigned(deferred.contains(def))
+                                                              : deferred.lookup(def);
     if (*cost <= tuningOf(op).recomputeMostOperations) {
       deferred[op] = *cost;
       return setHome(result, {});
