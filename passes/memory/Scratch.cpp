@@ -104,15 +104,58 @@ int64_t lowering::bufferBytes(Operation *op) {
   return slots ? slotStride(buffer) * slots.getCount() : buffer.getBytes();
 }
 
+namespace {
+/// Slots, and the first and the last operation of their block between which something is in them.
+struct UsedSlots {
+  cta::SlotsOp slots;
+  Operation *first, *last;
+
+  explicit UsedSlots(cta::SlotsOp slots) : slots(slots), first(slots), last(slots) {
+    Block *block = slots->getBlock();
+    bool isUsed = false;
+    SmallVector<Value> open{slots.getResult()};
+    while (!open.empty())
+      for (Operation *user : open.pop_back_val().getUsers()) {
+        llvm::copy_if(user->getResults(), std::back_inserter(open),
+                      [](Value v) { return isa<cta::BufferType>(v.getType()); });
+        Operation *at = block->findAncestorOpInBlock(*user);
+        if (!at)
+          continue;
+        first = !isUsed || at->isBeforeInBlock(first) ? at : first;
+        last = !isUsed || last->isBeforeInBlock(at) ? at : last;
+        isUsed = true;
+      }
+  }
+
+  bool isInUseAt(Operation *op) const {
+    return op->getBlock() != first->getBlock() ||
+           !(op->isBeforeInBlock(first) || last->isBeforeInBlock(op));
+  }
+};
+} // namespace
+
+/// Loops one after the other share their memory.
+static int64_t bytesOfSlots(ArrayRef<UsedSlots> all) {
+  int64_t most = 0;
+  for (const UsedSlots &own : all) {
+    int64_t bytes = 0;
+    for (const UsedSlots &other : all)
+      bytes += other.isInUseAt(own.first) ? lowering::bufferBytes(other.slots) : 0;
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
 int64_t lowering::bytesOfCopies(ModuleOp module) {
-  int64_t slots = 0;
+  SmallVector<UsedSlots> used;
   SmallVector<cta::RingOp> rings;
   module.walk([&](Operation *op) {
     if (auto ring = dyn_cast<cta::RingOp>(op))
       rings.push_back(ring);
-    if (isa<cta::SlotsOp>(op))
-      slots += bufferBytes(op);
+    if (auto slots = dyn_cast<cta::SlotsOp>(op))
+      used.emplace_back(slots);
   });
+  int64_t slots = bytesOfSlots(used);
   int64_t inRings = bytesOfRings(rings, [](cta::RingOp ring) { return ring.getStages(); });
   return (slots + inRings) * cta::groupsOf(module);
 }
