@@ -85,6 +85,24 @@ static bool isAmiss(const Function &kernel, int threads, const tile::Target &tar
          written.besides > factor * mostRegistersOfThread(target, threads);
 }
 
+/// Beside warps that only copy, a bound of several programs becomes one of as many as threads need
+/// no more registers for than they have then: for one program the assembler takes what there is. Of
+/// fewer than three, what they need tells otherwise (isAmiss). Whether it is settled.
+static bool settlesBoundOfRoles(Function &kernel, int threads, const tile::Target &target) {
+  int programs = 0;
+  if (isPowerOf2_32(unsigned(threads)) ||
+      kernel.getFnAttribute("nvvm.minctasm").getValueAsString().getAsInteger(10, programs))
+    return false;
+  double needed = fewestRegisters(kernel) / tuningOf(target).boundRolesRegisters;
+  while (programs > 2 && needed > double(mostRegistersOfThread(target, threads * programs)))
+    --programs;
+  if (programs < 2)
+    return false;
+  kernel.removeFnAttr("nvvm.minctasm");
+  kernel.addFnAttr("nvvm.minctasm", itostr(programs));
+  return programs > 2;
+}
+
 /// Of more than its own warp.
 static bool waitsForThreads(const Instruction &i) {
   auto *call = dyn_cast<CallInst>(&i);
@@ -273,7 +291,8 @@ int tile::setLaunchBound(Function &kernel, const Target &target, int sharedBytes
   int threads = 0;
   bool hasThreads =
       !kernel.getFnAttribute("nvvm.reqntid").getValueAsString().getAsInteger(10, threads);
-  if (hasThreads && isAmiss(kernel, threads, target)) {
+  if (hasThreads && !settlesBoundOfRoles(kernel, threads, target) &&
+      isAmiss(kernel, threads, target)) {
     kernel.removeFnAttr("nvvm.minctasm");
     if (!isPowerOf2_32(unsigned(threads))) // with warps that only copy
       kernel.addFnAttr("nvvm.minctasm", "1");

@@ -145,7 +145,7 @@ void FormSearch::relyOnRoles() {
   if (hasRoles(module) && threads == unsigned(kWarpgroupThreads) &&
       !registersOfRoles(targetOf(module), threads).areDealt &&
       !module->hasAttr(cta::kProgramsTogetherAttr))
-    relyOn(std::min<int64_t>(warpgroupsWithRoles(module), 2));
+    relyOn(std::min(warpgroupsWithRoles(module), tuningOf(module).enoughWarpgroups));
 }
 
 void FormSearch::keepTwoPrograms() {
