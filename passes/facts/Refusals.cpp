@@ -83,6 +83,7 @@ static constexpr Refusal refusals[] = {
     {PARTS, "adding up the parts would take longer than they save", "in parts"},
     {PREFETCH, "where a later program's row lies cannot be computed", "prefetched"},
     {PREFETCH, "rows are short", "prefetched"},
+    {PREFETCH, "programs that run at once load more than the cache could have ready", "prefetched"},
     {TILE, "it is not a two-dimensional block", "copied"},
     {TILE, "its addresses are not a base plus strides", "copied"},
     {TILE, "its base is not computed from an argument", "copied"},

@@ -79,6 +79,7 @@ enum class Reason {
   // Rows of later programs (tile-prefetch-programs)
   PrefetchUnknownRows,
   PrefetchShortRows,
+  PrefetchManyAtOnce,
   // Single accesses, copied by TMA (tile-warpgroup-dots)
   TileNotTwoDimensional,
   TileNotStrided,
