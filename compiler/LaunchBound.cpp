@@ -188,9 +188,7 @@ static int programsOfLoads(const Function &kernel, const LoopInfo &loops, int th
   if (!hasLoadsInTurns(kernel, loops))
     return 0;
   int needed = estimateRegisters(kernel, Loads::AsWritten);
-  int fewest =
-      std::min(estimateRegisters(kernel, Loads::Late), estimateRegisters(kernel, Loads::Consumed));
-  if (fewest >= needed)
+  if (estimateRegisters(kernel, Loads::Late) >= needed)
     return 0; // nothing to save
   const Tuning &tuning = tuningOf(target);
   int programs = tile::occupancyOf(target.multiprocessor, threads, needed + tuning.registersOfLoads,

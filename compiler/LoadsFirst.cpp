@@ -68,6 +68,9 @@ static FirstLoads firstLoadsOf(BasicBlock &block) {
   return first;
 }
 
+/// Warps of which one instruction begins in each cycle.
+static constexpr int kSchedulers = 4;
+
 /// Whether programs with the registers for all of `first` at once keep the memory busy, and the
 /// assembler could do with fewer. Where more than half of a multiprocessor's threads fit if it
 /// does, others have enough to do while some wait, and would be fewer for nothing.
@@ -85,6 +88,15 @@ static bool paysTogether(const Function &kernel, const FirstLoads &first, int th
         .programs;
   };
   int programs = programsWith(needed), most = programsWith(fewest);
+  // What is computed behind the loads may need as many registers as they do: the assembler puts
+  // them behind uses all the same. Programs that compute long enough cover each other's waits, even
+  // if they are fewer for it.
+  int inPlace = estimateRegisters(kernel, Loads::InPlace);
+  double cycles = double(kernel.getInstructionCount()) * programsWith(inPlace) * threads /
+                  (kLanes * kSchedulers);
+  if (first.registers >= 2 * first.loads && programsWith(inPlace) >= tuning.boundFewestPrograms &&
+      cycles >= tuning.coveredCycles)
+    return true;
   bool costsNothing = programs == most && needed > fewest;
   bool othersWait = 2 * most * threads <= target.multiprocessor.threads;
   constexpr int64_t kRegisterBytes = 4;

@@ -90,6 +90,19 @@ static int32_t turnsInRegisters(ArrayRef<LoadOp> loads) {
   return int32_t(std::min<int64_t>(most / std::max<int64_t>(registers, 1), 2));
 }
 
+/// Whether a thread copies words one by one in each turn, so many that they take longer than to
+/// wait for as many loads at once.
+static bool copiesManyWords(const Pipeline &pipeline) {
+  constexpr int64_t kMany = 4, kCopiedBytes = 16;
+  int64_t words = 0, threads = cta::threadsOf(pipeline.loop->getParentOfType<ModuleOp>());
+  for (const Copy &copy : pipeline.copies) {
+    auto type = cast<RankedTensorType>(copy.value.getType());
+    if (copy.vector * getElementBytes(type.getElementType()) < kCopiedBytes)
+      words += llvm::divideCeil(type.getNumElements(), threads * copy.vector);
+  }
+  return words >= kMany;
+}
+
 std::optional<AheadLoop> tile::planAhead(scf::ForOp loop) {
   if (!isSuitable(loop) || !holdsLoadsBack(loop))
     return std::nullopt;
@@ -121,6 +134,8 @@ std::optional<AheadLoop> tile::planAhead(scf::ForOp loop) {
     }
     ahead.ring.reset();
     ahead.pipeline = planPipeline(loop, stages, /*onlyForProducts=*/false);
+    if (ahead.pipeline && !hasBarriersToLoads(loop) && copiesManyWords(*ahead.pipeline))
+      return std::nullopt;
     if (ahead.pipeline && ahead.pipeline->copies.size() == blocks.size())
       return ahead;
     ahead.pipeline.reset();

@@ -31,6 +31,11 @@ struct RegisterTuning {
   /// Of the programs that fit if loads of straight code go behind uses of others, those that have
   /// to if all start together: what a program then waits less for is had at least twice. Judgement.
   double togetherLeastPrograms = 0.75;
+  /// Cycles that a multiprocessor's programs compute, from which on fewer of them that load all at
+  /// once are enough: some two or three times what a load from memory takes. A step of an 8-bit
+  /// optimizer: 3,700 cycles by four programs; seven that waited four times took 218 us in place of
+  /// 173. Judgement.
+  double coveredCycles = 2500;
   /// A bound of several programs, of what multiplies, leaves at least one in so many of the
   /// registers that single values take in loops. They count addresses, which the assembler computes
   /// anew: of fifteen public kernels with products those that would take 224 and less were
