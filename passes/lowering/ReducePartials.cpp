@@ -102,6 +102,41 @@ static Reads readsTogether(ReduceWork &work, unsigned parts, unsigned threads) {
   return reads;
 }
 
+/// Wavefronts of a read of `bytes` by all lanes, beyond those that its bytes take.
+static double conflicts(ArrayRef<uint64_t> steps, unsigned bytes) {
+  constexpr unsigned kBytesOfWavefront = 128;
+  double least = std::max(1.0, double(kLanes * bytes) / kBytesOfWavefront);
+  return std::max(0.0, layout::countWavefronts(steps, bytes) - least);
+}
+
+double ReduceWork::conflictsAlone() {
+  unsigned parts = partsOfResult();
+  Reads reads = readsAlone(*this, parts);
+  double sum = 0;
+  for (Value src : op.getSrcs()) {
+    unsigned bytes = std::max(getElementBytes(getElementType(src.getType())), 1u);
+    unsigned step = partsAtOnce(reads.own, bytes);
+    SmallVector<uint64_t> lanes;
+    for (auto [result, part] : llvm::zip_equal(reads.results, reads.parts))
+      lanes.push_back(bytes * (result * parts + part));
+    sum += reads.rounds * reads.own / step * conflicts(lanes, step * bytes);
+  }
+  return sum;
+}
+
+double ReduceWork::conflictsTogether() {
+  double sum = 0;
+  Reads reads = readsAlone(*this, /*parts=*/1);
+  for (Value src : op.getSrcs()) {
+    unsigned bytes = std::max(getElementBytes(getElementType(src.getType())), 1u);
+    SmallVector<uint64_t> lanes;
+    for (int64_t result : reads.results)
+      lanes.push_back(bytes * result);
+    sum += reads.rounds * conflicts(lanes, bytes);
+  }
+  return sum;
+}
+
 double ReduceLowering::cyclesOfPartials(const Partials &partials, unsigned bytes) {
   int64_t ofResult = partials.areByWarp ? 1 : partials.warps;
   int64_t ofPart = partials.areByWarp ? partials.results : 1;

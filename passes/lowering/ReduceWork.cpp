@@ -151,8 +151,8 @@ unsigned ReduceWork::chooseThreadsOfResult() {
   unsigned warps = numThreads / kLanes;
   Cost together{rounds * (costOfSharing(parts, parts / threads) + tuning.shuffleSlots * values) +
                     tuning.shuffleSlots * held,
-                0, tuning.exchangeCycles};
+                conflictsTogether(), tuning.exchangeCycles};
   unsigned idle = warpsWithoutUse();
-  Cost alone{double(costOfTakingUp()), 0, 0};
+  Cost alone{double(costOfTakingUp()), conflictsAlone(), 0};
   return together.total(warps) < alone.total(warps >> llvm::popcount(idle)) ? threads : 0;
 }

@@ -74,6 +74,11 @@ struct ReduceWork {
   /// soon as it has; before, what takes less.
   unsigned threadsOfResult();
 
+  /// Wavefronts of a warp that reads what it takes up, beyond those of its bytes: parts of all
+  /// results that it needs, or, where all threads have combined them together, the results.
+  double conflictsAlone();
+  double conflictsTogether();
+
 private:
   /// 0 where together is no less work than alone. Goes by layouts and by who uses the results.
   unsigned chooseThreadsOfResult();
