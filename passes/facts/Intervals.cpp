@@ -74,6 +74,10 @@ Interval Intervals::compute(Value value, unsigned bits) {
     Interval a = of(one), b = of(other);
     return Interval{std::min(a.low, b.low), std::max(a.high, b.high)};
   };
+  if (auto join = dyn_cast<JoinOp>(op))
+    return eitherOf(join.getLhs(), join.getRhs());
+  if (auto split = dyn_cast<SplitOp>(op))
+    return of(split.getSrc());
   if (auto select = dyn_cast<arith::SelectOp>(op))
     return eitherOf(select.getTrueValue(), select.getFalseValue());
   if (auto branch = dyn_cast<scf::IfOp>(op)) {

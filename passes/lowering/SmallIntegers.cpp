@@ -96,6 +96,12 @@ static Value digitsOfSigned(Instructions &in, Value x, Value y, const Digits &di
     return v.getType() == type ? v : LLVM::ZExtOp::create(b, loc, type, v).getResult();
   };
   auto twice = [&](uint32_t half) { return in.i32(int32_t(half << 16 | half)); };
+  if (auto bytes = neighbours(in, x, y); bytes && digits.count < 8) {
+    auto four = [&](uint32_t byte) { return in.i32(int32_t(byte * 0x01010101u)); };
+    Value kept = LLVM::AndOp::create(b, loc, bytes->first, four((1u << digits.count) - 1));
+    kept = LLVM::XOrOp::create(b, loc, kept, four(1u << (digits.count - 1)));
+    return in.permuteBytes(kept, four(digits.bits >> 8), bytes->second | 0x4040);
+  }
   Value both = in.permuteBytes(word(x), word(y), 0x5410);
   both = LLVM::AndOp::create(b, loc, both, twice((1u << digits.count) - 1));
   return LLVM::XOrOp::create(b, loc, both, twice(digits.bits | 1u << (digits.count - 1)));
@@ -172,31 +178,64 @@ static std::optional<Registers> writeWords(Instructions &in, ArrayRef<Value> ele
   return regs;
 }
 
+namespace {
+/// What a conversion takes, but for a constant that was added to it last.
+struct Moved {
+  Value source;
+  int64_t by = 0;
+};
+} // namespace
+
+/// Only of what is not below zero, nor wraps.
+static Moved withoutConstant(Operation *conversion) {
+  Moved all{conversion->getOperand(0)};
+  Operation *op = all.source.getDefiningOp();
+  APInt constant;
+  if (!isa<arith::SIToFPOp>(conversion) || !isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op) ||
+      !matchPattern(op->getOperand(1), m_ConstantInt(&constant)))
+    return all;
+  int64_t by = isa<arith::SubIOp>(op) ? -constant.getSExtValue() : constant.getSExtValue();
+  Intervals intervals;
+  Interval before = intervals.of(op->getOperand(0));
+  unsigned bits = bitsOf(all.source);
+  bool mayWrap = before.low < 0 || std::abs(by) > (int64_t(1) << 30) ||
+                 !Interval{before.low + by, before.high + by}.within(bits);
+  return mayWrap ? all : Moved{op->getOperand(0), by};
+}
+
 /// What the elements of a conversion may be; bytes that nothing is known of are any.
-static Interval rangeOf(Operation *conversion) {
-  Value source = conversion->getOperand(0);
+static Interval rangeOf(Operation *conversion, Value source) {
   Interval range = Intervals().of(source);
   bool isByte = bitsOf(source) == 8;
   return isByte && range.low < 0 && isa<arith::UIToFPOp>(conversion) ? Interval{0, 255} : range;
 }
 
 /// Pairs of elements whose values are known to fit in the digits; nothing for others.
-static std::optional<Registers> writePairs(Instructions &in, Operation *op,
-                                           ArrayRef<Value> elements, unsigned bits, Type to) {
+static std::optional<Registers> writePairs(Instructions &in, Operation *op, const Moved &moved,
+                                           ArrayRef<Value> elements, Type to) {
+  unsigned bits = bitsOf(moved.source);
   std::optional<Digits> digits = digitsOf(to, in.target());
   if (!digits || elements.size() % 2 != 0 || bits > 32)
     return std::nullopt;
-  Interval range = rangeOf(op);
-  bool isSigned = range.low < 0, isByte = isSigned && bits == 8;
+  Interval range = rangeOf(op, moved.source);
   constexpr int64_t kHighest = 128; // bit of a byte
   int64_t limit = int64_t(1) << digits->count;
+  // As bytes if they are below the power with their highest bit turned.
+  bool isSigned = range.low < 0;
+  bool isByte = isSigned && bits == 8 && range.high + kHighest < limit;
   if (isSigned && !isByte ? range.low < -limit / 2 || range.high >= limit / 2
-                          : range.high + (isByte ? kHighest : 0) >= limit)
+                          : !isByte && range.high >= limit)
+    return std::nullopt;
+  // Below twice the power, integers are floats of this type.
+  if (std::abs(moved.by) >= limit)
     return std::nullopt;
   OpBuilder &b = in.builder();
   Location loc = in.getLoc();
   Type pair = VectorType::get({2}, to);
-  float known = digits->value + (isByte ? float(kHighest) : isSigned ? float(limit) / 2 : 0.0f);
+  float known = digits->value - float(moved.by) +
+                (isByte     ? float(kHighest)
+                 : isSigned ? float(limit) / 2
+                            : 0.0f);
   Value power =
       in.constant(pair, DenseElementsAttr::get(cast<ShapedType>(pair), b.getFloatAttr(to, known)));
   Registers regs;
@@ -218,7 +257,10 @@ std::optional<Registers> Elementwise::writeDigits(Operation *op) {
   Type to = getElementType(op->getResult(0).getType());
   const Registers &elements = core.get(source);
   unsigned bits = bitsOf(source);
-  if (auto pairs = writePairs(in, op, elements, bits, to))
+  if (Moved moved = withoutConstant(op); moved.by != 0)
+    if (auto pairs = writePairs(in, op, moved, core.get(moved.source), to))
+      return pairs;
+  if (auto pairs = writePairs(in, op, {source}, elements, to))
     return pairs;
   return writeWords(in, elements, bits, to, isa<arith::SIToFPOp>(op));
 }

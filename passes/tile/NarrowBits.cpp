@@ -28,6 +28,7 @@ using namespace tile;
 #define DEBUG_TYPE "tile-narrow-bits"
 ALWAYS_ENABLED_STATISTIC(masksDropped, "masks that keep all that was widened");
 ALWAYS_ENABLED_STATISTIC(bitsNarrowed, "operations on bits that are done before widening");
+ALWAYS_ENABLED_STATISTIC(constantsMoved, "constants that are added behind a joining");
 
 namespace {
 /// A block that was widened, perhaps in another shape.
@@ -110,6 +111,44 @@ static bool combineNarrow(Operation *op) {
   return true;
 }
 
+/// A constant that is added to both halves of what is joined, or taken from them, before it becomes
+/// floats: from the whole, behind the joining, where the conversion takes it up.
+static bool moveBehindJoin(arith::SIToFPOp conversion) {
+  SmallVector<Operation *, 4> shapes;
+  Value v = conversion.getIn();
+  while (v.hasOneUse() && v.getDefiningOp() && isa<ReshapeOp, TransOp>(v.getDefiningOp())) {
+    shapes.push_back(v.getDefiningOp());
+    v = v.getDefiningOp()->getOperand(0);
+  }
+  auto join = v.getDefiningOp<JoinOp>();
+  if (!join || !v.hasOneUse())
+    return false;
+  Operation *left = join.getLhs().getDefiningOp(), *right = join.getRhs().getDefiningOp();
+  APInt moved, others;
+  bool isSame = left && right && left->getName() == right->getName() &&
+                isa<arith::AddIOp, arith::SubIOp>(left) &&
+                matchPattern(left->getOperand(1), m_ConstantInt(&moved)) &&
+                matchPattern(right->getOperand(1), m_ConstantInt(&others)) && moved == others;
+  if (!isSame)
+    return false;
+  OpBuilder b(conversion);
+  Location loc = join.getLoc();
+  Value whole = JoinOp::create(b, loc, join.getType(), left->getOperand(0), right->getOperand(0));
+  for (Operation *shape : llvm::reverse(shapes)) {
+    Operation *op = b.clone(*shape);
+    op->setOperand(0, whole);
+    whole = op->getResult(0);
+  }
+  auto type = cast<RankedTensorType>(whole.getType());
+  Value constant = arith::ConstantOp::create(
+      b, loc, DenseElementsAttr::get(type, b.getIntegerAttr(type.getElementType(), moved)));
+  OperationState state(left->getLoc(), left->getName());
+  state.addOperands({whole, constant});
+  state.addTypes(type);
+  conversion->setOperand(0, b.create(state)->getResult(0));
+  return true;
+}
+
 namespace {
 struct NarrowBitsPass : tile::impl::NarrowBitsPassBase<NarrowBitsPass> {
   void runOnOperation() override {
@@ -119,6 +158,8 @@ struct NarrowBitsPass : tile::impl::NarrowBitsPassBase<NarrowBitsPass> {
           isa<RankedTensorType>(op->getResult(0).getType()))
         ops.push_back(op);
     });
+    getOperation().walk(
+        [&](arith::SIToFPOp conversion) { constantsMoved += moveBehindJoin(conversion); });
     for (Operation *op : ops) {
       if (auto mask = dyn_cast<arith::AndIOp>(op); mask && dropMask(mask))
         ++masksDropped;

@@ -494,7 +494,8 @@ def NarrowBitsPass : TilePass<"tile-narrow-bits", "::mlir::ModuleOp"> {
     - **Needs**: inlined calls.
     - **Guarantees**: the same values. A mask of all bits of what was widened is gone; bits of two
       blocks that were widened from one type, without a sign, are combined in that type, if one of
-      them would be widened as a whole for nothing else.
+      them would be widened as a whole for nothing else. A constant that both halves of a joined
+      block have added is added to the whole, if that becomes floats.
     - **Never**: widens for every copy what was widened once for all of them.
 
     ```
@@ -505,7 +506,8 @@ def NarrowBitsPass : TilePass<"tile-narrow-bits", "::mlir::ModuleOp"> {
     ```
   }];
   let counts = [Count<"masksDropped", "masks that keep all that was widened">,
-                Count<"bitsNarrowed", "operations on bits that are done before widening">];
+                Count<"bitsNarrowed", "operations on bits that are done before widening">,
+                Count<"constantsMoved", "constants that are added behind a joining">];
 }
 
 def TruthsPass : TilePass<"tile-truths", "::mlir::ModuleOp"> {
