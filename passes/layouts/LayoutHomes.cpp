@@ -158,6 +158,17 @@ cta::LayoutAttr LayoutInference::homeOfSum(Value value) const {
   return accumulators.contains(home) ? home : cta::LayoutAttr();
 }
 
+/// Where sums will live that are scaled further on, and have no home yet.
+cta::LayoutAttr LayoutInference::homeOfScaledSum(Value operand) const {
+  Operation *def = operand.getDefiningOp();
+  if (!def || !isElementwise(def) || natural(operand))
+    return {};
+  for (Value own : def->getOperands())
+    if (cta::LayoutAttr home = homeOfSum(own))
+      return home;
+  return {};
+}
+
 /// Where sums of products live that `value` is combined with, element by element, `depth`
 /// operations from here at most: what has no home yet comes to them. Elsewhere they would be
 /// moved before they are rounded, and back for the next product.
@@ -168,9 +179,12 @@ cta::LayoutAttr LayoutInference::homeOfSums(Value value, unsigned depth, unsigne
     --budget;
     if (!isElementwise(user))
       continue;
-    for (Value operand : user->getOperands())
+    for (Value operand : user->getOperands()) {
       if (cta::LayoutAttr home = homeOfSum(operand))
         return home;
+      if (cta::LayoutAttr home = operand == value ? cta::LayoutAttr() : homeOfScaledSum(operand))
+        return home;
+    }
     if (depth > 0)
       if (cta::LayoutAttr home = homeOfSums(user->getResult(0), depth - 1, budget))
         return home;

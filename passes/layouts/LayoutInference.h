@@ -131,6 +131,7 @@ private:
   cta::LayoutAttr expectedHome(mlir::Operation *op, unsigned depth) const;
   cta::LayoutAttr homeOfUsers(mlir::Value value) const;
   cta::LayoutAttr homeOfSum(mlir::Value value) const;
+  cta::LayoutAttr homeOfScaledSum(mlir::Value operand) const;
   cta::LayoutAttr homeOfSums(mlir::Value value, unsigned depth, unsigned &budget) const;
   cta::LayoutAttr layoutAtProduct(mlir::Value value, unsigned depth) const;
   cta::LayoutAttr layoutForUse(mlir::OpOperand &use, unsigned depth) const;

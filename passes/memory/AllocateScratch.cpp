@@ -63,7 +63,9 @@ static ExchangePlan planExchanges(ModuleOp module, const DenseSet<Operation *> &
   llvm::DenseMap<Block *, int64_t> taken; // by loop bodies
   for (auto &[op, bytes] : large) {
     int64_t offset = 0;
-    if (isa<LoopLikeOpInterface>(op->getParentOp())) {
+    // In a loop over programs, what one more barrier takes is little beside a program.
+    Operation *parent = op->getParentOp();
+    if (isa<LoopLikeOpInterface>(parent) && !parent->hasAttr(cta::kProgramsLoopAttr)) {
       int64_t &end = taken[op->getBlock()];
       offset = end + bytes <= std::max(tuning.loopBuffersBytes, bytes) ? end : 0;
       end = offset + bytes;
