@@ -258,7 +258,9 @@ static int programsOfFew(const Function &kernel, const LoopInfo &loops, int thre
   int needed = estimateLoaded(kernel) + registersOfMoreTurns(kernel, loops, Turns::OfAll);
   int fewest =
       std::min(estimateRegisters(kernel, Loads::Late), estimateRegisters(kernel, Loads::Consumed));
-  if (needed <= registersOfAll(target) || fewest + kRegisterStep > needed)
+  // Registers that no other program would have: a few saved are enough to give it them.
+  constexpr int kFew = 2;
+  if (needed <= registersOfAll(target) || fewest + kFew > needed)
     return 0; // nothing to save
   const Tuning &tuning = tuningOf(target);
   int most = tile::occupancyOf(target.multiprocessor, threads, 0, sharedBytes).programs;

@@ -33,12 +33,15 @@ static int64_t instructionsOfTurn(scf::ForOp loop) {
   return instructions;
 }
 
+static bool waitsForThreads(scf::ForOp loop) {
+  return llvm::any_of(*loop.getBody(),
+                      [](Operation &op) { return lowering::scratchBytes(&op) > 0; });
+}
+
 /// Whether threads store, or wait for each other, in a turn, so that the assembler cannot start the
 /// loads of the next one in this by itself.
 static bool hasBarriersToLoads(scf::ForOp loop) {
-  return llvm::any_of(*loop.getBody(), [](Operation &op) {
-    return isa<StoreOp>(op) || lowering::scratchBytes(&op) > 0;
-  });
+  return !loop.getBody()->getOps<StoreOp>().empty() || waitsForThreads(loop);
 }
 
 /// The same of a turn that is too long for it to unroll.
@@ -134,7 +137,7 @@ std::optional<AheadLoop> tile::planAhead(scf::ForOp loop) {
     }
     ahead.ring.reset();
     ahead.pipeline = planPipeline(loop, stages, /*onlyForProducts=*/false);
-    if (ahead.pipeline && !hasBarriersToLoads(loop) && copiesManyWords(*ahead.pipeline))
+    if (ahead.pipeline && !waitsForThreads(loop) && copiesManyWords(*ahead.pipeline))
       return std::nullopt;
     if (ahead.pipeline && ahead.pipeline->copies.size() == blocks.size())
       return ahead;

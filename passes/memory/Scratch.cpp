@@ -116,7 +116,10 @@ struct UsedSlots {
     SmallVector<Value> open{slots.getResult()};
     while (!open.empty())
       for (Operation *user : open.pop_back_val().getUsers()) {
-        llvm::copy_if(user->getResults(), std::back_inserter(open),
+        Operation *giver = isa<scf::YieldOp>(user) ? user->getParentOp() : user;
+        if (giver->isProperAncestor(slots))
+          continue;
+        llvm::copy_if(giver->getResults(), std::back_inserter(open),
                       [](Value v) { return isa<cta::BufferType>(v.getType()); });
         Operation *at = block->findAncestorOpInBlock(*user);
         if (!at)
