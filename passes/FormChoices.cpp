@@ -221,7 +221,7 @@ LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &
     return success();
   int64_t enough = warpgroupsWanted();
   enough = std::min(enough, warpgroupsOfFewPrograms(module).value_or(enough));
-  int64_t with = warpgroupsWithRoles(module);
+  int64_t with = warpgroupsWithRolesAndCopies(module);
   // Rings and a warp more that programs wait for which have nothing to do, or that are done
   // before those that compute have begun.
   bool missLoops = ringsMissLoops(module), overlapped = overlaps(module);

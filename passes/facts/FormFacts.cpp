@@ -8,6 +8,7 @@
 #include "passes/facts/Reach.h"
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
+#include "target/Tuning.h"
 #include <limits>
 
 using namespace mlir;
@@ -42,17 +43,38 @@ static bool onlyMultiplies(ModuleOp module) {
               .wasInterrupted();
 }
 
-static int64_t warpgroupsWithRoles(ModuleOp module, int64_t sharedBytes) {
+static int64_t warpgroupsWithRoles(ModuleOp module, int64_t sharedBytes, int64_t beside = 0) {
   unsigned threads = cta::threadsOf(module), warpgroups = threads / kWarpgroupThreads;
   if (warpgroups > 1) // registers are dealt out to one program
     return warpgroups;
   unsigned copiers = onlyMultiplies(module) ? cta::producerThreads(threads) : kWarpgroupThreads;
-  return programsAtOnce(module, heldBlocks(module), sharedBytes, threads + copiers) *
+  return programsAtOnce(module, heldBlocks(module) + beside, sharedBytes, threads + copiers) *
          int64_t(warpgroups);
 }
 
 int64_t tile::warpgroupsWithRoles(ModuleOp module) {
   return ::warpgroupsWithRoles(module, cta::madeOf(module).sharedBytes);
+}
+
+/// Whether threads that multiply copy blocks for it themselves, in each turn, or load them.
+static bool copyThemselves(ModuleOp module) {
+  auto isOfBlock = [](Operation &op) {
+    auto load = dyn_cast<LoadOp>(&op);
+    auto type = load ? dyn_cast<RankedTensorType>(load.getType()) : nullptr;
+    return isa<cta::AsyncCopyOp>(&op) || (type && type.getRank() > 1);
+  };
+  return module
+      .walk([&](scf::ForOp loop) {
+        bool multiplies = !loop.getBody()->getOps<cta::WarpgroupDotOp>().empty();
+        return multiplies && llvm::any_of(*loop.getBody(), isOfBlock) ? WalkResult::interrupt()
+                                                                      : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+int64_t tile::warpgroupsWithRolesAndCopies(ModuleOp module) {
+  int64_t addresses = copyThemselves(module) ? tuningOf(module).registersOfAddresses : 0;
+  return ::warpgroupsWithRoles(module, cta::madeOf(module).sharedBytes, addresses);
 }
 
 int64_t tile::warpgroupsWith(ModuleOp module, int64_t sharedBytes) {

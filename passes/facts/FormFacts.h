@@ -26,6 +26,8 @@ int64_t heldBlocks(mlir::ModuleOp module);
 /// attention with 113 registers were held for fit to run four programs with roles, ran two, and
 /// took twice as long).
 int64_t warpgroupsWithRoles(mlir::ModuleOp module);
+/// The same, where threads that multiply copy for themselves: they have addresses besides.
+int64_t warpgroupsWithRolesAndCopies(mlir::ModuleOp module);
 /// And in the form that there is.
 int64_t warpgroupsNow(mlir::ModuleOp module);
 /// The warps of these, or of programs that are less than a warpgroup.
