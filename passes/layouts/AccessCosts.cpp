@@ -249,6 +249,47 @@ unsigned Coalescing::runFor(const Group &group, unsigned vector, unsigned bytes)
   return cheapestRun(vector, most, cycles);
 }
 
+void Coalescing::addDivided(Operation *op, AxisInfoAnalysis &axes) {
+  auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  if (!type || axes.get(op->getOperand(1)).constant) // by multiplication
+    return;
+  const AxisInfo &info = axes.get(op->getResult(0));
+  Divided entry{SmallVector<int64_t, 4>(type.getShape()), {}};
+  bool isRemainder = isa<arith::RemSIOp, arith::RemUIOp>(op);
+  for (unsigned axis = 0; axis < type.getRank(); ++axis) {
+    int64_t run = isRemainder ? std::min(info.contiguity(axis), info.divisibility(axis))
+                              : info.constancy(axis);
+    entry.runs.push_back(std::clamp<int64_t>(run, 1, type.getDimSize(axis)));
+  }
+  divided.push_back(std::move(entry));
+}
+
+/// Elements side by side of which a thread has one quotient: where accesses take single elements
+/// anyway, as the taps of a filter do, a few lines more cost less than dividing for each of them.
+unsigned Coalescing::runOfDivided(const Group &group, unsigned vector, unsigned bytes) {
+  auto isOfGroup = [&](const Divided &d) { return d.shape == group.shape; };
+  if (group.order.empty() || llvm::none_of(divided, isOfGroup))
+    return vector;
+  constexpr int64_t kMost = 4;
+  int64_t each = llvm::product_of(group.shape) / (kLanes * warps);
+  int64_t most = std::min({each, group.shape[group.order.front()], kMost});
+  return cheapestRun(vector, most, [&](unsigned run) {
+    cta::LayoutAttr layout = layoutWith(group, run, bytes);
+    const LinearLayout &l = layout.getLayout();
+    lowering::Cost all;
+    for (const Divided &d : llvm::make_filter_range(divided, isOfGroup))
+      all.instructions += tuning.divisionInstructions * distinctRegisters(l, d.runs);
+    for (auto &[op, access] : accesses) {
+      if (cast<ShapedType>(op->getOperand(0).getType()).getShape() != ArrayRef(group.shape))
+        continue;
+      lowering::Cost own = cost(op, l);
+      double loaded = double(numAccesses(op, layout)) / double(numCopies(op, layout));
+      all += {own.instructions * loaded, own.wavefronts * loaded, 0};
+    }
+    return all.total(warps);
+  });
+}
+
 /// Of accesses to single elements of rows that a mask cuts short, what is left of them, and of the
 /// index of each row that a thread has.
 double Coalescing::instructionsOfRows(Operation *op, cta::LayoutAttr layout) const {

@@ -75,6 +75,8 @@ Coalescing::Coalescing(func::FuncOp func, AxisInfoAnalysis &axes, unsigned numWa
       addCombined(op, scan.getAxis());
     else if (auto broadcast = dyn_cast<BroadcastOp>(op))
       addRepeated(broadcast, axes);
+    else if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op))
+      addDivided(op, axes);
   });
   // Behind those that are sure of their order.
   func.walk([&](Operation *op) {
@@ -346,6 +348,8 @@ cta::LayoutAttr Coalescing::layoutOf(Group &group) {
   group.hasRuns = run > vector;
   if (group.together.isEmpty())
     run = runOfCut(group, run);
+  else if (run == 1)
+    run = runOfDivided(group, run, limits.mostBytes);
   group.layout = layoutWith(group, run, limits.mostBytes);
   return group.layout;
 }

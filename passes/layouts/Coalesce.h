@@ -151,6 +151,8 @@ private:
   bool loadsMoreOftenThanItCombines(llvm::ArrayRef<int64_t> shape) const;
   unsigned runFor(const Group &group, unsigned vector, unsigned bytes);
   double cyclesOf(const Group &group, const layout::LinearLayout &l);
+  void addDivided(mlir::Operation *op, AxisInfoAnalysis &axes);
+  unsigned runOfDivided(const Group &group, unsigned vector, unsigned bytes);
   unsigned runOfCut(mlir::Operation *op, unsigned vector) const;
   unsigned runOfCut(const Group &group, unsigned vector) const;
   double cyclesOfCut(const Access &access, const layout::LinearLayout &l) const;
@@ -190,6 +192,12 @@ private:
   /// Reductions of blocks of more dimensions than are accessed, such as the steps of a sorting
   /// network.
   llvm::SmallVector<ReduceOp, 4> reductions;
+  /// Quotients and remainders of integers, and the runs along each dimension over which one division
+  /// is enough.
+  struct Divided {
+    llvm::SmallVector<int64_t, 4> shape, runs;
+  };
+  llvm::SmallVector<Divided, 4> divided;
   /// Axes along which blocks of a shape are reduced or scanned, as bits.
   struct Combined {
     llvm::SmallVector<int64_t, 4> shape;

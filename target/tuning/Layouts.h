@@ -48,6 +48,9 @@ struct LayoutTuning {
   /// shared memory and registers besides. On an H100 kernels with an eighth fewer cycles lost 1 to
   /// 2 %, some with a fifth fewer won 5.
   double worthExchange = 0.85;
+  /// Instructions of a quotient or remainder of 32-bit integers, by a divisor that only the launch
+  /// knows.
+  double divisionInstructions = 16;
   /// Instructions that the index of a row costs a thread: compared and scaled in two dimensions.
   /// Judgement.
   double indexInstructions = 8;
