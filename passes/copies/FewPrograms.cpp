@@ -49,12 +49,12 @@ static bool holdsLoadsBack(scf::ForOp loop) {
   return hasBarriersToLoads(loop) || instructionsOfTurn(loop) > kUnrolledInstructions;
 }
 
-/// Whether each turn of a loop around `loop` reads what the one before it read, as a search for a
-/// threshold by halves does: the first-level cache has it then, which copies to shared memory pass
-/// by.
+/// Whether each turn of a loop around `loop` reads what the one before it read, and nothing is
+/// stored in between, as in a search for a threshold by halves: the first-level cache has it then,
+/// which copies to shared memory pass by.
 static bool readsAgain(scf::ForOp loop, ArrayRef<LoadOp> loads) {
   auto outer = loop->getParentOfType<scf::ForOp>();
-  if (!outer)
+  if (!outer || !loop.getBody()->getOps<StoreOp>().empty())
     return false;
   Neighbours turns(outer);
   return llvm::none_of(loads, [&](LoadOp load) { return turns.differ(load.getPtr()); });

@@ -7,6 +7,8 @@
 #block = #cta.layout<{register = [[0, 1], [0, 2], [0, 4]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0], [16, 0]]} : [32, 64]>
 #row = #cta.layout<{register = [[0, 1], [0, 2], [0, 4]], lane = [[0, 8], [0, 16], [0, 32], [0, 0], [0, 0]], warp = [[0, 0], [0, 0], [0, 0]]} : [1, 64]>
 #sums = #cta.layout<{register = [[1], [2], [4]], lane = [[8], [16], [32], [0], [0]], warp = [[0], [0], [0]]} : [64]>
+#fewer = #cta.layout<{register = [[0, 1], [0, 2], [16, 0]], lane = [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]], warp = [[4, 0], [8, 0], [0, 32]]} : [32, 64]>
+#near = #cta.layout<{register = [[32]], lane = [[1], [2], [4], [8], [16]], warp = [[0], [0], [0]]} : [64]>
 
 module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 8>} {
 // ROOM-LABEL: func.func @quotients
@@ -44,10 +46,11 @@ func.func @quotients(%p: !tile.ptr<f32>) {
   return
 }
 
+// Eight results of a thread lie 256 bytes from those of the next: lanes would read from one bank.
 // ROOM-LABEL: func.func @sums
-// ROOM-NOT: cta.threads_of_result
+// ROOM: tile.reduce {{.*}}cta.threads_of_result = 4 : i32
 // CHECK-LABEL: llvm.func{{.*}} @sums
-// CHECK: nvvm.barrier0
+// CHECK-COUNT-2: nvvm.barrier0
 // CHECK-NOT: nvvm.barrier0
 // CHECK: llvm.return
 func.func @sums(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>) {
@@ -60,6 +63,26 @@ func.func @sums(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>) {
   }
   %qs = tile.splat %q : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>, #sums>
   tile.store %qs, %s : tensor<64x!tile.ptr<f32>, #sums>
+  return
+}
+
+// The same with neighbours of results in lanes, and four parts of each.
+// ROOM-LABEL: func.func @near
+// ROOM-NOT: cta.threads_of_result
+// CHECK-LABEL: llvm.func{{.*}} @near
+// CHECK: nvvm.barrier0
+// CHECK-NOT: nvvm.barrier0
+// CHECK: llvm.return
+func.func @near(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>) {
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<32x64x!tile.ptr<f32>, #fewer>
+  %x = tile.load %ps : tensor<32x64x!tile.ptr<f32>, #fewer>
+  %s = tile.reduce %x {axis = 0 : i32} : tensor<32x64xf32, #fewer> -> tensor<64xf32, #near> {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tile.yield %c : f32
+  }
+  %qs = tile.splat %q : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>, #near>
+  tile.store %qs, %s : tensor<64x!tile.ptr<f32>, #near>
   return
 }
 }
