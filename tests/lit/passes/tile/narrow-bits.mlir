@@ -61,3 +61,104 @@ func.func @others(%row: tensor<32xi8>, %column: tensor<64xi8>, %x: tensor<64xi8>
   %wide = arith.xori %v, %w : tensor<64xi32>
   return %pairs, %widths, %signs, %masked, %wide, %v, %w : tensor<64x32xi32>, tensor<64xi32>, tensor<64xi32>, tensor<64xi32>, tensor<64xi32>, tensor<64xi32>, tensor<64xi32>
 }
+
+// COUNTS-DAG: 3 tile-narrow-bits - constants that are added behind a joining
+
+// A constant that both halves have added goes behind the joining, and what turns and reshapes it.
+// CHECK-LABEL: func.func @joined
+// CHECK: %[[JOIN:.*]] = tile.join %arg0, %arg1 : tensor<32xi8> -> tensor<32x2xi8>
+// CHECK: %[[TURNED:.*]] = tile.trans %[[JOIN]] [1, 0] : tensor<32x2xi8> -> tensor<2x32xi8>
+// CHECK: %[[WHOLE:.*]] = tile.reshape %[[TURNED]] : tensor<2x32xi8> -> tensor<64xi8>
+// CHECK: %[[EIGHT:.*]] = arith.constant dense<-8> : tensor<64xi8>
+// CHECK: %[[SUM:.*]] = arith.addi %[[WHOLE]], %[[EIGHT]] : tensor<64xi8>
+// CHECK: arith.sitofp %[[SUM]] : tensor<64xi8> to tensor<64xf16>
+func.func @joined(%x: tensor<32xi8>, %y: tensor<32xi8>) -> tensor<64xf16> {
+  %c = arith.constant dense<-8> : tensor<32xi8>
+  %low = arith.addi %x, %c : tensor<32xi8>
+  %high = arith.addi %y, %c : tensor<32xi8>
+  %join = tile.join %low, %high : tensor<32xi8> -> tensor<32x2xi8>
+  %turned = tile.trans %join [1, 0] : tensor<32x2xi8> -> tensor<2x32xi8>
+  %whole = tile.reshape %turned : tensor<2x32xi8> -> tensor<64xi8>
+  %f = arith.sitofp %whole : tensor<64xi8> to tensor<64xf16>
+  return %f : tensor<64xf16>
+}
+
+// What is taken from both, likewise; a half that is needed besides is still there.
+// CHECK-LABEL: func.func @taken
+// CHECK: arith.subi %arg0, %{{.*}} : tensor<32xi8>
+// CHECK: %[[JOIN:.*]] = tile.join %arg0, %arg1 : tensor<32xi8> -> tensor<32x2xi8>
+// CHECK: %[[LESS:.*]] = arith.subi %[[JOIN]], %{{.*}} : tensor<32x2xi8>
+// CHECK: arith.sitofp %[[LESS]] : tensor<32x2xi8> to tensor<32x2xbf16>
+func.func @taken(%x: tensor<32xi8>, %y: tensor<32xi8>) -> (tensor<32xi8>, tensor<32x2xbf16>) {
+  %c = arith.constant dense<3> : tensor<32xi8>
+  %low = arith.subi %x, %c : tensor<32xi8>
+  %high = arith.subi %y, %c : tensor<32xi8>
+  %join = tile.join %low, %high : tensor<32xi8> -> tensor<32x2xi8>
+  %f = arith.sitofp %join : tensor<32x2xi8> to tensor<32x2xbf16>
+  return %low, %f : tensor<32xi8>, tensor<32x2xbf16>
+}
+
+// Halves of halves: one joining at a time, from the outer one on.
+// CHECK-LABEL: func.func @once
+// CHECK: %[[SUM:.*]] = arith.addi %arg0, %{{.*}} : tensor<32xi8>
+// CHECK: %[[INNER:.*]] = tile.join %[[SUM]], %[[SUM]] : tensor<32xi8> -> tensor<32x2xi8>
+// CHECK: %[[OUTER:.*]] = tile.join %[[INNER]], %[[INNER]] : tensor<32x2xi8> -> tensor<32x2x2xi8>
+// CHECK: %[[MORE:.*]] = arith.addi %[[OUTER]], %{{.*}} : tensor<32x2x2xi8>
+// CHECK: arith.sitofp %[[MORE]]
+func.func @once(%x: tensor<32xi8>) -> tensor<32x2x2xf16> {
+  %c = arith.constant dense<1> : tensor<32xi8>
+  %cs = arith.constant dense<2> : tensor<32x2xi8>
+  %sum = arith.addi %x, %c : tensor<32xi8>
+  %inner = tile.join %sum, %sum : tensor<32xi8> -> tensor<32x2xi8>
+  %more = arith.addi %inner, %cs : tensor<32x2xi8>
+  %outer = tile.join %more, %more : tensor<32x2xi8> -> tensor<32x2x2xi8>
+  %f = arith.sitofp %outer : tensor<32x2x2xi8> to tensor<32x2x2xf16>
+  return %f : tensor<32x2x2xf16>
+}
+
+// Left alone: constants that differ, a half that has none, different operations, and what is no constant.
+// CHECK-LABEL: func.func @halves_that_differ
+// CHECK-COUNT-4: arith.{{addi|subi}} %{{.*}} : tensor<32xi8>
+// CHECK-NOT: arith.{{addi|subi}}
+// CHECK: return
+func.func @halves_that_differ(%x: tensor<32xi8>, %y: tensor<32xi8>)
+    -> (tensor<32x2xf16>, tensor<32x2xf16>, tensor<32x2xf16>, tensor<32x2xf16>) {
+  %c = arith.constant dense<8> : tensor<32xi8>
+  %d = arith.constant dense<7> : tensor<32xi8>
+  %xc = arith.addi %x, %c : tensor<32xi8>
+  %yd = arith.addi %y, %d : tensor<32xi8>
+  %yc = arith.subi %y, %c : tensor<32xi8>
+  %xy = arith.addi %x, %y : tensor<32xi8>
+  %j0 = tile.join %xc, %yd : tensor<32xi8> -> tensor<32x2xi8>
+  %f0 = arith.sitofp %j0 : tensor<32x2xi8> to tensor<32x2xf16>
+  %j1 = tile.join %xc, %y : tensor<32xi8> -> tensor<32x2xi8>
+  %f1 = arith.sitofp %j1 : tensor<32x2xi8> to tensor<32x2xf16>
+  %j2 = tile.join %xc, %yc : tensor<32xi8> -> tensor<32x2xi8>
+  %f2 = arith.sitofp %j2 : tensor<32x2xi8> to tensor<32x2xf16>
+  %j3 = tile.join %xy, %xy : tensor<32xi8> -> tensor<32x2xi8>
+  %f3 = arith.sitofp %j3 : tensor<32x2xi8> to tensor<32x2xf16>
+  return %f0, %f1, %f2, %f3 : tensor<32x2xf16>, tensor<32x2xf16>, tensor<32x2xf16>, tensor<32x2xf16>
+}
+
+// Nor what is needed as integers besides, before it is reshaped or behind that, nor what has no sign.
+// CHECK-LABEL: func.func @uses_that_differ
+// CHECK: %[[X:.*]] = arith.addi %arg0, %{{.*}} : tensor<32xi8>
+// CHECK: %[[Y:.*]] = arith.addi %arg1, %{{.*}} : tensor<32xi8>
+// CHECK-COUNT-3: tile.join %[[X]], %[[Y]] : tensor<32xi8> -> tensor<32x2xi8>
+// CHECK-NOT: arith.addi
+// CHECK: return
+func.func @uses_that_differ(%x: tensor<32xi8>, %y: tensor<32xi8>)
+    -> (tensor<32x2xi8>, tensor<64xi8>, tensor<64xf16>, tensor<64xf16>, tensor<32x2xf16>) {
+  %c = arith.constant dense<8> : tensor<32xi8>
+  %xc = arith.addi %x, %c : tensor<32xi8>
+  %yc = arith.addi %y, %c : tensor<32xi8>
+  %j0 = tile.join %xc, %yc : tensor<32xi8> -> tensor<32x2xi8>
+  %r0 = tile.reshape %j0 : tensor<32x2xi8> -> tensor<64xi8>
+  %f0 = arith.sitofp %r0 : tensor<64xi8> to tensor<64xf16>
+  %j1 = tile.join %xc, %yc : tensor<32xi8> -> tensor<32x2xi8>
+  %r1 = tile.reshape %j1 : tensor<32x2xi8> -> tensor<64xi8>
+  %f1 = arith.sitofp %r1 : tensor<64xi8> to tensor<64xf16>
+  %j2 = tile.join %xc, %yc : tensor<32xi8> -> tensor<32x2xi8>
+  %f2 = arith.uitofp %j2 : tensor<32x2xi8> to tensor<32x2xf16>
+  return %j0, %r1, %f0, %f1, %f2 : tensor<32x2xi8>, tensor<64xi8>, tensor<64xf16>, tensor<64xf16>, tensor<32x2xf16>
+}
