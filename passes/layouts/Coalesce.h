@@ -192,8 +192,8 @@ private:
   /// Reductions of blocks of more dimensions than are accessed, such as the steps of a sorting
   /// network.
   llvm::SmallVector<ReduceOp, 4> reductions;
-  /// Quotients and remainders of integers, and the runs along each dimension over which one division
-  /// is enough.
+  /// Quotients and remainders of integers, and the runs along each dimension over which one
+  /// division is enough.
   struct Divided {
     llvm::SmallVector<int64_t, 4> shape, runs;
   };

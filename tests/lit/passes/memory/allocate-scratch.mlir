@@ -391,3 +391,32 @@ func.func @small_slots(%at: i32, %n: i32) {
   return
 }
 }
+
+// -----
+
+#src = #cta.layout<{register = [[1], [2]], lane = [[4], [8], [16], [32], [64]], warp = [[128], [256]]} : [512]>
+#dst = #cta.layout<{register = [[128], [256]], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64]]} : [512]>
+
+// In a loop over programs a barrier more is little beside a program: large buffers of one share their place. Those of a loop in
+// it lie side by side as ever.
+// CHECK: sharedBytes = 4096
+// CHECK-LABEL: func.func @programs
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @programs(%x: tensor<512xf32, #src>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  scf.for %p = %c0 to %n step %c1 : i32 {
+    // CHECK: cta.convert_layout {{.*}}cta.scratch_offset = 0 :
+    %y = cta.convert_layout %x : tensor<512xf32, #src> -> tensor<512xf32, #dst>
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      // CHECK: cta.convert_layout {{.*}}cta.scratch_offset = 0 :
+      %v = cta.convert_layout %x : tensor<512xf32, #src> -> tensor<512xf32, #dst>
+      // CHECK: cta.convert_layout {{.*}}cta.scratch_offset = 2048 :
+      %w = cta.convert_layout %x : tensor<512xf32, #src> -> tensor<512xf32, #dst>
+    }
+    // CHECK: cta.convert_layout {{.*}}cta.scratch_offset = 0 :
+    %z = cta.convert_layout %x : tensor<512xf32, #src> -> tensor<512xf32, #dst>
+  } {cta.programs}
+  return
+}
+}
