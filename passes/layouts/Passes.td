@@ -105,9 +105,7 @@ def SinkConversionsPass : TilePass<"tile-sink-conversions", "::mlir::ModuleOp"> 
       result is needed first in its block; so does one whose result takes more registers than what
       it moves, if threads combine or exchange anything else before that. But it stands in front of
       the loads before it if only so a thread has the registers for them beside what it moves.
-      Operands of warpgroups that threads write to shared memory themselves are written before the
-      next one is loaded if a thread has no registers for all of them beside the sums.
-    - **Never**: moves anything into another block, or anything but conversions and such operands.
+    - **Never**: moves anything into another block, or anything but conversions.
 
     ```
       %a = tile.load %p                 %a = tile.load %p
@@ -120,8 +118,7 @@ def SinkConversionsPass : TilePass<"tile-sink-conversions", "::mlir::ModuleOp"> 
     done; behind it, threads take that up one by one.
   }];
   let counts = [Count<"conversionsSunk", "conversions behind loads">,
-                Count<"conversionsRaised", "conversions in front of loads">,
-                Count<"stagesRaised", "operands that are written before the next one is loaded">];
+                Count<"conversionsRaised", "conversions in front of loads">];
 }
 
 def ComputeBehindProductsPass : TilePass<"tile-compute-behind-products", "::mlir::ModuleOp"> {

@@ -23,7 +23,6 @@ using namespace tile;
 #define DEBUG_TYPE "tile-sink-conversions"
 ALWAYS_ENABLED_STATISTIC(conversionsSunk, "conversions behind loads");
 ALWAYS_ENABLED_STATISTIC(conversionsRaised, "conversions in front of loads");
-ALWAYS_ENABLED_STATISTIC(stagesRaised, "operands that are written before the next one is loaded");
 
 /// Where in its block the result is needed first; null if nowhere.
 static Operation *firstUse(Operation *convert) {
@@ -106,60 +105,12 @@ static void raiseIn(Block &block) {
   }
 }
 
-/// Registers of a thread for what `load` gives and its addresses: less than a word takes a
-/// register, and each access of single elements has an address of its own.
-static int64_t registersWithAddresses(LoadOp load) {
-  auto type = cast<RankedTensorType>(load.getType());
-  int64_t elements = cta::getLayout(type).inSize(layout::Dim::reg());
-  int64_t vector = std::max<int64_t>(load.getVector(), 1);
-  constexpr int64_t kPointer = 2;
-  int64_t accesses = elements / vector;
-  return std::max(accesses, packedRegistersOf(type)) + (vector == 1 ? kPointer * accesses : 0);
-}
-
-/// Writes what was loaded for a product to shared memory before the next operand is loaded, where a
-/// thread has no registers for both beside its sums: neither is copied there by itself.
-static void raiseStagesIn(Block &block) {
-  int64_t sums = 0, loaded = 0;
-  SmallVector<std::pair<cta::StageOp, LoadOp>> stages;
-  for (Operation &op : block) {
-    if (auto product = dyn_cast<cta::WarpgroupDotOp>(op))
-      sums = std::max(sums, registersOf(product.getType()));
-    auto stage = dyn_cast<cta::StageOp>(op);
-    auto load = stage ? stage.getSrc().getDefiningOp<LoadOp>() : LoadOp();
-    if (!load || load->getBlock() != &block)
-      continue;
-    stages.push_back({stage, load});
-    loaded += registersWithAddresses(load);
-  }
-  if (stages.size() < 2 || sums == 0)
-    return;
-  Operation *first = stages.front().first;
-  int64_t most =
-      mostRegistersOfThread(targetOf(first), cta::threadsOf(first->getParentOfType<ModuleOp>()));
-  if (sums + loaded + kRegistersBesideAccumulator <= most)
-    return;
-  for (auto [stage, load] : stages) {
-    auto between = llvm::make_range(std::next(load->getIterator()), stage->getIterator());
-    bool isLoadBehind = llvm::any_of(between, llvm::IsaPred<LoadOp>);
-    bool mayPass = llvm::all_of(between, [](Operation &op) {
-      return op.getNumRegions() == 0 && (isa<LoadOp>(op) || isMemoryEffectFree(&op));
-    });
-    if (!isLoadBehind || !mayPass)
-      continue;
-    LDBG() << "before the next operand is loaded: " << stage;
-    stage->moveAfter(load);
-    ++stagesRaised;
-  }
-}
-
 namespace {
 struct SinkConversionsPass : tile::impl::SinkConversionsPassBase<SinkConversionsPass> {
   void runOnOperation() override {
     getOperation().walk([](Block *block) {
       sinkIn(*block);
       raiseIn(*block);
-      raiseStagesIn(*block);
     });
   }
 };
