@@ -56,18 +56,29 @@ int64_t tile::warpgroupsWithRoles(ModuleOp module) {
   return ::warpgroupsWithRoles(module, cta::madeOf(module).sharedBytes);
 }
 
-/// Whether threads that multiply copy blocks for it themselves, in each turn, or load them.
+/// Whether `v` was loaded in `body`, and perhaps changed element by element since.
+static bool isMadeOfLoad(Value v, Block *body, unsigned depth) {
+  Operation *op = v.getDefiningOp();
+  if (!op || op->getBlock() != body || !isa<RankedTensorType>(v.getType()))
+    return false;
+  bool isChange = op->hasTrait<OpTrait::Elementwise>() || op->getNumOperands() == 1;
+  return isa<LoadOp>(op) || (depth > 0 && isChange && llvm::any_of(op->getOperands(), [&](Value o) {
+                               return isMadeOfLoad(o, body, depth - 1);
+                             }));
+}
+
+/// Whether threads that multiply copy operands for it themselves in each turn.
 static bool copyThemselves(ModuleOp module) {
-  auto isOfBlock = [](Operation &op) {
-    auto load = dyn_cast<LoadOp>(&op);
-    auto type = load ? dyn_cast<RankedTensorType>(load.getType()) : nullptr;
-    return isa<cta::AsyncCopyOp>(&op) || (type && type.getRank() > 1);
+  auto isOfOperand = [](Operation &op) {
+    return isa<cta::AsyncCopyOp>(op) ||
+           (isa<cta::StageOp, cta::FillOp>(op) &&
+            isMadeOfLoad(op.getOperand(0), op.getBlock(), reach::kChanges));
   };
   return module
       .walk([&](scf::ForOp loop) {
         bool multiplies = !loop.getBody()->getOps<cta::WarpgroupDotOp>().empty();
-        return multiplies && llvm::any_of(*loop.getBody(), isOfBlock) ? WalkResult::interrupt()
-                                                                      : WalkResult::advance();
+        return multiplies && llvm::any_of(*loop.getBody(), isOfOperand) ? WalkResult::interrupt()
+                                                                        : WalkResult::advance();
       })
       .wasInterrupted();
 }
