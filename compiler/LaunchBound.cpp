@@ -31,7 +31,8 @@
 //
 // A bound that comes with the kernel, because the number of its warps was chosen for so many
 // programs or they run in step, goes if it leaves far fewer registers than single values take, or
-// all of them. Where some warps only copy, it becomes one of one block.
+// all of them. Where some warps only copy, it becomes one of as many as threads have registers for,
+// if those are three and more, and of one block otherwise.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/LaunchBound.h"
@@ -223,6 +224,7 @@ static int registersOfMoreTurns(const Loop &loop, Turns turns, const DataLayout 
   return loads > 1 ? kMoreTurns * registers : 0;
 }
 
+/// The most of any loop.
 static int registersOfMoreTurns(const Function &kernel, const LoopInfo &loops, Turns turns) {
   int more = 0;
   for (const Loop *loop : loops.getLoopsInPreorder())

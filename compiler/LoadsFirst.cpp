@@ -10,10 +10,11 @@
 // memory for which none waits ends behind the last of these loads, and what is computed of them
 // comes in the next one, if a multiprocessor with the registers for all of it still holds several
 // programs, which then have as much on its way as it reads while one load takes, and the assembler
-// could save some. The blocks are kept apart by a branch that no launch takes: a grid has programs.
-// Never: costs a program where more than half of a multiprocessor's threads fit if loads go behind
-// uses; moves a load or anything that has side effects; in a kernel with matrix instructions,
-// calls, or a limit of registers.
+// could save some; or if the loads are of vectors, and the programs that it holds then compute so
+// long that they cover each other's waits. The blocks are kept apart by a branch that no launch
+// takes: a grid has programs. Never: costs a program where more than half of a multiprocessor's
+// threads fit if loads go behind uses; moves a load or anything that has side effects; in a kernel
+// with matrix instructions, calls, or a limit of registers.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/LoadsFirst.h"

@@ -56,10 +56,10 @@ Neighbours::Neighbours(func::FuncOp kernel, int32_t axis) {
   followAll();
 }
 
-Neighbours::Neighbours(scf::ForOp programs) {
-  add(programs.getInductionVar());
-  add(programs.getRegionIterArgs());
-  programs.walk([&](Operation *op) {
+Neighbours::Neighbours(scf::ForOp turns) {
+  add(turns.getInductionVar());
+  add(turns.getRegionIterArgs());
+  turns.walk([&](Operation *op) {
     if (!op->getNumRegions() && !isMemoryEffectFree(op))
       add(op->getResults());
   });

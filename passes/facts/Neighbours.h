@@ -15,9 +15,9 @@ class Neighbours {
 public:
   /// In the next program along an axis of the grid. All read the same memory.
   Neighbours(mlir::func::FuncOp kernel, int32_t axis);
-  /// In another turn of a loop over programs. They may run at different times, so that what is read
-  /// from memory differs.
-  explicit Neighbours(mlir::scf::ForOp programs);
+  /// In another turn of a loop, over programs or within one: what it carries may differ, and so may
+  /// what is read from memory, since turns run at different times.
+  explicit Neighbours(mlir::scf::ForOp turns);
 
   bool differ(mlir::ValueRange values) const {
     return llvm::any_of(values, [&](mlir::Value v) { return differing.contains(v); });
