@@ -20,6 +20,7 @@
 #include "compiler/LoadsFirst.h"
 #include "compiler/RegisterEstimate.h"
 #include "passes/facts/Registers.h"
+#include "passes/memory/Costs.h"
 #include "target/Tuning.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Analysis/CFG.h"
@@ -69,9 +70,6 @@ static FirstLoads firstLoadsOf(BasicBlock &block) {
   return first;
 }
 
-/// Warps of which one instruction begins in each cycle.
-static constexpr int kSchedulers = 4;
-
 /// Whether programs with the registers for all of `first` at once keep the memory busy, and the
 /// assembler could do with fewer. Where more than half of a multiprocessor's threads fit if it
 /// does, others have enough to do while some wait, and would be fewer for nothing.
@@ -94,7 +92,7 @@ static bool paysTogether(const Function &kernel, const FirstLoads &first, int th
   // if they are fewer for it.
   int inPlace = estimateRegisters(kernel, Loads::InPlace);
   double cycles = double(kernel.getInstructionCount()) * programsWith(inPlace) * threads /
-                  (kLanes * kSchedulers);
+                  (kLanes * lowering::kWarpsAtOnce);
   if (first.registers >= 2 * first.loads && programsWith(inPlace) >= tuning.boundFewestPrograms &&
       cycles >= tuning.coveredCycles)
     return true;
