@@ -1,4 +1,4 @@
-"""1-d convolutions: causal depthwise (Mamba) with silu, its one-step update, direct dilated and strided, product form, transposed, WaveNet gate, FIR in fp64, prefix-window by scan."""
+"""1-d convolutions: causal depthwise (Mamba) with silu, its one-step update, direct dilated and strided, product form, transposed, WaveNet gate, FIR in fp64."""
 from _common import *
 import triton, triton.language as tl
 

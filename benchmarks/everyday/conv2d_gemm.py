@@ -1,4 +1,4 @@
-"""Implicit GEMM 2-d convolutions: NHWC and NCHW, flattened K with div/mod, taps outside with static_range, grouped, im2col + product, data and weight gradients."""
+"""Implicit GEMM 2-d convolutions: NHWC and NCHW, flattened K with div/mod, taps outside with static_range, grouped, im2col + product, weight gradients."""
 from _common import *
 import triton, triton.language as tl
 

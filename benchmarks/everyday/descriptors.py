@@ -1,4 +1,4 @@
-"""HPC kernels with tensor descriptors: 2d stencil, persistent DFT products, out-of-place transpose, streaming dot/axpy, Gram matrix in fp64."""
+"""HPC kernels with tensor descriptors: persistent DFT products, out-of-place transpose, streaming dot/axpy, Gram matrix in fp64."""
 from _common import *
 import triton, triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor

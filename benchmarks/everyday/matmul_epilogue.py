@@ -62,7 +62,7 @@ def linear_act(m, n, k, act, dt):
 @triton.jit
 def matmul_swish_div_clamp(x_ptr, w_ptr, b_ptr, o_ptr, M, N, K, divide_value, lo, hi,
                            BLOCK_M: tl.constexpr = 64, BLOCK_N: tl.constexpr = 64, BLOCK_K: tl.constexpr = 32):
-    """x*sigmoid(x) / d, clamp, tanh, clamp: activations behind a product."""
+    """x*sigmoid(x) / d, clamp, tanh, clamp."""
     pid = tl.program_id(0)
     n_blocks = tl.cdiv(N, BLOCK_N)
     m = (pid // n_blocks) * BLOCK_M + tl.arange(0, BLOCK_M)

@@ -10,6 +10,9 @@
 //   x in [-2^9, 2^9)  =>  the first of x + 512: of its ten digits the highest is turned
 //   bytes in [-128, 128)  =>  the first of x + 128, whose bits are those of x but for the highest
 //
+// A constant that was added last, to what is not below zero, is taken from the power: (x - 8) is
+// 1024 + x, less 1032.
+//
 // Bytes that lie side by side in a register go to the lower halves of the floats by one operation,
 // too, which writes the upper halves.
 //
@@ -191,15 +194,15 @@ static Moved withoutConstant(Operation *conversion) {
   Moved all{conversion->getOperand(0)};
   Operation *op = all.source.getDefiningOp();
   APInt constant;
-  if (!isa<arith::SIToFPOp>(conversion) || !isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op) ||
+  unsigned bits = bitsOf(all.source);
+  if (bits > 32 || !isa<arith::SIToFPOp>(conversion) ||
+      !isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op) ||
       !matchPattern(op->getOperand(1), m_ConstantInt(&constant)))
     return all;
   int64_t by = isa<arith::SubIOp>(op) ? -constant.getSExtValue() : constant.getSExtValue();
   Intervals intervals;
   Interval before = intervals.of(op->getOperand(0));
-  unsigned bits = bitsOf(all.source);
-  bool mayWrap = before.low < 0 || std::abs(by) > (int64_t(1) << 30) ||
-                 !Interval{before.low + by, before.high + by}.within(bits);
+  bool mayWrap = before.low < 0 || !Interval{before.low + by, before.high + by}.within(bits);
   return mayWrap ? all : Moved{op->getOperand(0), by};
 }
 
