@@ -120,6 +120,21 @@ static void setModuleOptions(ModuleOp module, const CompileOptions &options, con
   flag(options.dependentLaunch && target.has(Feature::DependentLaunch), kDependentLaunchAttr);
 }
 
+/// Promises of arguments what `multiples` says of their entries of the signature.
+static void promiseMultiples(func::FuncOp kernel,
+                             ArrayRef<std::pair<unsigned, unsigned>> multiples) {
+  Builder b(kernel.getContext());
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
+    auto entry = kernel.getArgAttrOfType<IntegerAttr>(i, kSignatureIndexAttr);
+    if (!entry || kernel.getArgAttr(i, kSignaturePathAttr) ||
+        kernel.getArgAttr(i, kDescriptorPartAttr) || kernel.getArgAttr(i, kDivisibilityAttr))
+      continue;
+    for (auto [index, multiple] : multiples)
+      if (int64_t(index) == entry.getInt() && multiple > 1)
+        kernel.setArgAttr(i, kDivisibilityAttr, b.getI32IntegerAttr(int32_t(multiple)));
+  }
+}
+
 /// Where the op is that takes most of a kernel's shared memory.
 static Location largestInShared(ModuleOp module) {
   Location place = module.getLoc();
@@ -255,6 +270,7 @@ bool Compilation::specialize(const ast::Module &tree) {
   if (!module || result.diagnostics.hasErrors())
     return false;
   setModuleOptions(*module, options, *target);
+  promiseMultiples(*module->getOps<func::FuncOp>().begin(), options.multiples);
   result.metadata.dependent = (*module)->hasAttr(kDependentLaunchAttr);
   result.metadata.entry = (*module->getOps<func::FuncOp>().begin()).getName().str();
   result.metadata.target = options.target;

@@ -67,11 +67,14 @@ struct KernelParameter {
   std::string type;      ///< "ptr", "i1", "i8", ..., "fp64"
   std::vector<int> path; ///< into a tuple
   int dim = 0;           ///< DescShape, DescStride; NumPrograms: axis of the grid
-  int64_t bytes = 0;     ///< Scratch
-  std::string per;       ///< Scratch: "launch" or "program"
-  bool zero = false;     ///< Scratch: must be zero at launch
-  std::string value;     ///< Const, as JSON
-  TensorMap map;         ///< TensorMap
+  /// Arg: launches of which the value is a multiple of it (a power of two) are better served by
+  /// what `CompileOptions::multiples` gives; 1: none are.
+  int multiple = 1;
+  int64_t bytes = 0; ///< Scratch
+  std::string per;   ///< Scratch: "launch" or "program"
+  bool zero = false; ///< Scratch: must be zero at launch
+  std::string value; ///< Const, as JSON
+  TensorMap map;     ///< TensorMap
 };
 
 /// An axis of the grid that a launch makes two of: n programs stay along it, and along `to`, where

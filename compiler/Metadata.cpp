@@ -109,6 +109,8 @@ static json::Object parameterToJson(const KernelParameter &parameter) {
     object["path"] = json::Array(parameter.path);
   if (parameter.kind == Kind::TensorMap)
     tensorMapToJson(parameter.map, object);
+  if (parameter.multiple > 1)
+    object["multiple"] = parameter.multiple;
   if (isDescriptorPart(parameter.kind) || parameter.kind == Kind::NumPrograms)
     object["dim"] = parameter.dim;
   if (parameter.kind == Kind::Scratch) {
@@ -283,7 +285,13 @@ static bool parameterFromJson(const json::Value &value, KernelParameter &paramet
   }
   switch (parameter.kind) {
   case Kind::Arg:
-    return map.map("type", parameter.type) && map.mapOptional("path", parameter.path);
+    if (!map.map("type", parameter.type) || !map.mapOptional("path", parameter.path) ||
+        !map.mapOptional("multiple", parameter.multiple))
+      return false;
+    if (parameter.multiple >= 1 && llvm::isPowerOf2_32(unsigned(parameter.multiple)))
+      return true;
+    path.field("multiple").report("is not a power of two");
+    return false;
   case Kind::TensorMap:
     return map.mapOptional("path", parameter.path) &&
            tensorMapFromJson(object, parameter.map, map, path);

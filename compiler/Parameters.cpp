@@ -77,6 +77,8 @@ void tile::describeParameters(func::FuncOp kernel, KernelMetadata &metadata) {
                  : entry.part == LaunchSum::Factor::Part::Stride ? KernelParameter::Kind::DescStride
                                                                  : KernelParameter::Kind::DescBase;
       p.type = spelled(kernel.getArgumentTypes()[i]);
+      if (auto multiple = kernel.getArgAttrOfType<IntegerAttr>(i, kWantedMultipleAttr))
+        p.multiple = int(multiple.getInt());
     }
     metadata.params.push_back(std::move(p));
   }

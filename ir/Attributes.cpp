@@ -79,12 +79,14 @@ static const AttributeRule ofModules[] = {
     {cta::kProgramsApartAttr, on<ModuleOp>, isInteger<32>, "an i32"},
     {cta::kGridSplitsAttr, on<ModuleOp>, isArrayOf<cta::SplitAttr>, "an array of #cta.split"},
     {cta::kFromEndAttr, on<ModuleOp>, areAxes, "an array of i32, axes of the grid"},
+    {cta::kOneThreadAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {cta::kEqualProgramsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {cta::kGrowingProgramsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
 };
 
 static const AttributeRule ofParameters[] = {
     {kDivisibilityAttr, onParameter, isInteger<32>, "an i32"},
+    {kWantedMultipleAttr, onParameter, isInteger<32>, "an i32"},
     {kSignatureIndexAttr, onParameter, isInteger<64>, "an i64"},
     {kSignaturePathAttr, onParameter, is<DenseI64ArrayAttr>, "an array of i64"},
     {kSourceTypeAttr, onParameter, is<StringAttr>, "a string"},

@@ -73,6 +73,9 @@ inline constexpr llvm::StringLiteral kAlgebraicAttr = "tile.algebraic";
 
 /// i32: the value (or address) is a multiple of it.
 inline constexpr llvm::StringLiteral kDivisibilityAttr = "tile.divisibility";
+/// i32: nothing is promised of the value (or address), and the kernel would be faster if it were
+/// known to be a multiple of it (passes/layouts/WantedMultiples.h).
+inline constexpr llvm::StringLiteral kWantedMultipleAttr = "tile.wanted_multiple";
 /// i64 index of the signature entry the argument came from, and i64 array path into a
 /// tuple entry.
 inline constexpr llvm::StringLiteral kSignatureIndexAttr = "tile.sig_index";
@@ -128,6 +131,8 @@ inline constexpr llvm::StringLiteral kBlockProgramsAttr = "cta.block_programs";
 inline constexpr llvm::StringLiteral kFromEndAttr = "cta.from_end";
 /// Unit: all programs of the grid run their loops equally long, as far as is known.
 inline constexpr llvm::StringLiteral kEqualProgramsAttr = "cta.equal_programs";
+/// Unit: one thread of a program runs it, the others leave at once: it computes no blocks.
+inline constexpr llvm::StringLiteral kOneThreadAttr = "cta.one_thread";
 /// Unit: along the axis whose neighbours share a thread block, programs run longer and longer.
 inline constexpr llvm::StringLiteral kGrowingProgramsAttr = "cta.growing_programs";
 /// i32, where thread blocks run several equal programs: how many a multiprocessor runs at once

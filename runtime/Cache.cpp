@@ -58,6 +58,9 @@ std::string runtime::kernelKey(const frontend::SourceFile &source, const Compile
       .add(options.tensorMaps)
       .add(options.eachLaneArrives)
       .add(options.algebraic);
+  builder.add(options.multiplesAtLaunch).add(options.multiples.size());
+  for (auto [entry, multiple] : options.multiples)
+    builder.add(entry).add(multiple);
   builder.add(options.checked).add(options.lineInfo).add(static_cast<int64_t>(options.stopAfter));
   builder.add(options.printIrAfter).add(options.includePaths.size());
   for (const std::string &path : options.includePaths)

@@ -6,32 +6,59 @@
 using namespace tile;
 using namespace tile::runtime;
 
+using Multiples = llvm::ArrayRef<std::pair<unsigned, unsigned>>;
+
+/// Leaves in the metadata what a launch looks at; false if it looks at nothing.
+static bool noteMultiples(KernelMetadata &metadata, const CompileOptions &options) {
+  bool areAny = false;
+  for (KernelParameter &parameter : metadata.params) {
+    bool isSaid = llvm::any_of(options.multiples, [&](std::pair<unsigned, unsigned> known) {
+      return known.first == unsigned(parameter.index);
+    });
+    if (isSaid || !options.multiplesAtLaunch)
+      parameter.multiple = 1;
+    areAny |= parameter.multiple > 1;
+  }
+  return areAny;
+}
+
 void CompileService::addFallback(CompiledKernel &kernel, const frontend::SourceFile &file,
                                  const CompileOptions &options) {
   const int (&programs)[3] = kernel.metadata.programsPerBlock;
   bool gainsAhead = kernel.metadata.fewPrograms > 0 && options.programs == GridPrograms::Any;
   bool shares = *std::max_element(std::begin(programs), std::end(programs)) > 1 &&
                 (options.warpRoles != WarpRoles::Shared || !kernel.metadata.gridSplits.empty());
-  if (!usesTensorMaps(kernel.metadata) && !shares && !gainsAhead)
+  bool gainsByMultiples = noteMultiples(kernel.metadata, options);
+  if (!usesTensorMaps(kernel.metadata) && !shares && !gainsAhead && !gainsByMultiples)
     return;
   auto source = std::make_shared<frontend::SourceFile>(file.name().str(), file.text().str());
-  auto form = [&](const CompileOptions &other) {
-    return [this, source, other, dependencies = kernel.dependencies,
-            name = kernel.metadata.entry]() -> llvm::Expected<CompiledKernelPtr> {
-      auto compiled = compile(*source, other);
-      if (compiled && (*compiled)->dependencies != dependencies)
-        return makeError(ErrorCode::Compile,
-                         formatted("a file that `{}` imports has changed since it was compiled; "
-                                   "compile it again",
-                                   name));
-      return compiled;
-    };
+  auto make = [this, source, dependencies = kernel.dependencies, name = kernel.metadata.entry](
+                  const CompileOptions &other) -> llvm::Expected<CompiledKernelPtr> {
+    auto compiled = compile(*source, other);
+    if (compiled && (*compiled)->dependencies != dependencies)
+      return makeError(ErrorCode::Compile,
+                       formatted("a file that `{}` imports has changed since it was compiled; "
+                                 "compile it again",
+                                 name));
+    return compiled;
+  };
+  auto form = [&make](const CompileOptions &other) {
+    return [make, other] { return make(other); };
   };
   if (usesTensorMaps(kernel.metadata)) {
     CompileOptions without = options;
     without.tensorMaps = false;
+    // What tensor maps copy was no access of which anything had to be known.
+    without.multiplesAtLaunch |= !options.multiples.empty();
     kernel.withoutTensorMaps = form(without);
   }
+  if (gainsByMultiples)
+    kernel.forMultiples = [make, options](Multiples multiples) {
+      CompileOptions known = options;
+      known.multiples.insert(known.multiples.end(), multiples.begin(), multiples.end());
+      known.multiplesAtLaunch = false;
+      return make(known);
+    };
   if (!shares && !gainsAhead)
     return;
   CompileOptions alone = options;
@@ -100,6 +127,9 @@ std::string runtime::variantText(const CompileOptions &options) {
   std::string text = options.signature;
   for (const auto &[name, value] : options.constexprs)
     text += formatted("{}{}={}", text.empty() ? "" : " ", name, value);
+  for (auto [entry, multiple] : options.multiples)
+    if (multiple > 1)
+      text += formatted("{}#{}%{}", text.empty() ? "" : " ", entry, multiple);
   return formatted("{}{}num_warps={} num_stages={} {}", text, text.empty() ? "" : " ",
                    options.numWarps, options.numStages, options.target);
 }
@@ -171,16 +201,16 @@ CompileService::Outcome CompileService::compileNow(const std::string &key,
   return {kernel, ErrorCode::Compile, "", {}, kernel->dependencies};
 }
 
-/// What a kernel takes in memory, about. The way to a kernel without tensor maps
-/// keeps the source.
+/// What a kernel takes in memory, about. The ways to its other forms keep the source.
 static uint64_t sizeOf(const CompiledKernel &kernel, const frontend::SourceFile &file) {
   constexpr uint64_t fixed = 4096;
   uint64_t dependencies = 0;
   for (const frontend::Dependency &dependency : kernel.dependencies)
     dependencies += sizeof dependency + dependency.path.size() + dependency.state.size();
+  bool hasForms = kernel.withoutTensorMaps || kernel.alone || kernel.forMultiples;
   return fixed + kernel.ptx.size() + kernel.machineCode.size() + kernel.diagnostics.size() +
          2 * dependencies + kernel.metadata.params.size() * sizeof(KernelParameter) +
-         (kernel.withoutTensorMaps ? file.text().size() : 0);
+         (hasForms ? file.text().size() : 0);
 }
 
 CompileService::Outcome CompileService::produce(const std::string &key,

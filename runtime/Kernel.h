@@ -14,9 +14,11 @@
 #include "runtime/LaunchPlan.h"
 #include "runtime/Module.h"
 #include "runtime/Observer.h"
+#include <array>
 #include <atomic>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 
@@ -39,6 +41,11 @@ struct CompiledKernel {
   /// Compiles the kernel again for grids of few programs: with one in each block, where several
   /// share them, and loops that load ahead; empty if it is so.
   std::function<llvm::Expected<std::shared_ptr<const CompiledKernel>>()> alone;
+  /// Compiles the kernel again for arguments that are multiples of what CompileOptions::multiples
+  /// says; empty if it would be no faster for any.
+  std::function<llvm::Expected<std::shared_ptr<const CompiledKernel>>(
+      llvm::ArrayRef<std::pair<unsigned, unsigned>>)>
+      forMultiples;
   double compileMilliseconds = 0; ///< 0 if from the cache
   std::vector<StageTime> times;
 };
@@ -108,6 +115,9 @@ private:
   /// The form for few programs, which a launch can do without: null where it cannot be compiled
   /// or loaded, which is tried once. An error where it may not be compiled.
   llvm::Expected<const LoadedKernel *> formForFew() const;
+  /// The form for arguments that are multiples of what the key says, which a launch can do
+  /// without: null where it cannot be had, which is tried once, or not now.
+  const LoadedKernel *formForMultiples(uint64_t key, cuda::Stream stream) const;
   /// Launches another form of the kernel with the same arguments.
   llvm::Error launchOther(const Compile &compile, OtherForm &form, cuda::Stream stream,
                           const uint32_t grid[3], llvm::ArrayRef<void *> pointers,
@@ -140,6 +150,15 @@ private:
   mutable std::mutex formsMutex;
   /// Without tensor maps; with a program in each block.
   mutable OtherForm fallback, single;
+  /// A form for multiples of arguments, null where there is none; what has been made stays.
+  struct MultiplesForm {
+    uint64_t key;
+    std::shared_ptr<const LoadedKernel> kernel;
+  };
+  /// So many: values that change from launch to launch shall not compile again and again.
+  static constexpr unsigned kMostMultiplesForms = 4;
+  mutable std::array<std::unique_ptr<const MultiplesForm>, kMostMultiplesForms> keptForMultiples;
+  mutable std::array<std::atomic<const MultiplesForm *>, kMostMultiplesForms> readyForMultiples{};
   mutable std::atomic<bool> hasNoSingle = false; ///< as a launch that was better off with it saw
   int registerCount = -1;
   int localByteCount = 0;

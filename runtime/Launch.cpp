@@ -46,6 +46,10 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
                                          const LaunchOptions &options) const {
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
     return llvm::Error::success();
+  if (kernel->forMultiples)
+    if (uint64_t key = plan.multiplesKey(pointers))
+      if (const LoadedKernel *better = formForMultiples(key, stream))
+        return launchForm(*better, stream, grid, pointers, options);
   const KernelMetadata &data = metadata();
   uint32_t programs[3] = {grid[0], grid[1], grid[2]};
   bool comesOutEven = plan.splitGrid(programs, pointers);
@@ -130,6 +134,61 @@ llvm::Expected<const LoadedKernel *> LoadedKernel::formForFew() const {
     return makeError(parts.code, parts.message, parts.result);
   hasNoSingle.store(true, std::memory_order_relaxed);
   return nullptr;
+}
+
+/// Whether what a caller passes is passed on to another form of the kernel as it is.
+static bool takesTheSame(const LaunchPlan &plan, const LaunchPlan &other) {
+  auto areAlike = [](const ParameterPlan *a, const ParameterPlan *b) {
+    return a->kind == b->kind && a->index == b->index && a->path == b->path && a->dim == b->dim &&
+           a->bytes == b->bytes;
+  };
+  auto fromCaller = [](const LaunchPlan &plan) {
+    llvm::SmallVector<const ParameterPlan *, inlineParameters> list;
+    for (const ParameterPlan &parameter : plan.parameters)
+      if (parameter.kind != Kind::TensorMap && parameter.kind != Kind::NumPrograms)
+        list.push_back(&parameter);
+    return list;
+  };
+  auto mine = fromCaller(plan), theirs = fromCaller(other);
+  return llvm::equal(mine, theirs, areAlike);
+}
+
+const LoadedKernel *LoadedKernel::formForMultiples(uint64_t key, cuda::Stream stream) const {
+  auto find = [&](unsigned &slot) -> const MultiplesForm * {
+    for (slot = 0; slot < kMostMultiplesForms; ++slot) {
+      const MultiplesForm *form = readyForMultiples[slot].load(std::memory_order_acquire);
+      if (!form || form->key == key)
+        return form;
+    }
+    return nullptr;
+  };
+  unsigned slot = 0;
+  if (const MultiplesForm *form = find(slot))
+    return form->kernel.get();
+  // Modules may not be loaded while a stream is captured.
+  if (slot == kMostMultiplesForms || isCapturing(owner->api(), stream))
+    return nullptr;
+  std::lock_guard<std::mutex> lock(formsMutex);
+  if (const MultiplesForm *form = find(slot)) // another thread was here meanwhile
+    return form->kernel.get();
+  if (slot == kMostMultiplesForms)
+    return nullptr;
+  auto form = std::make_unique<MultiplesForm>();
+  form->key = key;
+  if (auto compiled = kernel->forMultiples(plan.multiplesOf(key))) {
+    if (auto loaded = LoadedKernel::load(*compiled, owner)) {
+      if (takesTheSame(plan, (*loaded)->plan))
+        form->kernel = std::move(*loaded);
+    } else {
+      llvm::consumeError(loaded.takeError());
+    }
+  } else {
+    llvm::consumeError(compiled.takeError());
+  }
+  const LoadedKernel *made = form->kernel.get();
+  readyForMultiples[slot].store(form.get(), std::memory_order_release);
+  keptForMultiples[slot] = std::move(form);
+  return made;
 }
 
 llvm::Error LoadedKernel::prepareFor(const uint32_t grid[3]) const {

@@ -100,6 +100,31 @@ bool ParameterPlan::isMadeAtLaunch() const {
 }
 
 //===----------------------------------------------------------------------===//
+// Multiples
+//===----------------------------------------------------------------------===//
+
+/// Logarithms of at most 16, and how many of them a key has.
+static constexpr unsigned bitsOfMultiple = 3, mostMultiples = 64 / bitsOfMultiple;
+
+uint64_t LaunchPlan::multiplesKey(llvm::ArrayRef<void *> pointers) const {
+  uint64_t key = 0;
+  for (const Multiple &multiple : multiples) {
+    // The lowest bits are in the first byte, of numbers of any size.
+    unsigned value = *static_cast<const uint8_t *>(pointers[multiple.parameter]);
+    key |= uint64_t(llvm::countr_zero(value | multiple.most)) << multiple.shift;
+  }
+  return key;
+}
+
+llvm::SmallVector<std::pair<unsigned, unsigned>, 4> LaunchPlan::multiplesOf(uint64_t key) const {
+  llvm::SmallVector<std::pair<unsigned, unsigned>, 4> known;
+  for (const Multiple &multiple : multiples)
+    known.emplace_back(parameters[multiple.parameter].index,
+                       1u << (key >> multiple.shift & ((1u << bitsOfMultiple) - 1)));
+  return known;
+}
+
+//===----------------------------------------------------------------------===//
 // Making the plan
 //===----------------------------------------------------------------------===//
 
@@ -227,6 +252,9 @@ llvm::Expected<LaunchPlan> LaunchPlan::of(const KernelMetadata &metadata) {
       return badMetadata(metadata, "has a parameter of a negative index");
     if (fromCaller)
       plan.numArguments = std::max(plan.numArguments, static_cast<unsigned>(parameter.index) + 1);
+    if (parameter.multiple > 1 && plan.multiples.size() < mostMultiples)
+      plan.multiples.push_back({unsigned(plan.parameters.size()), uint8_t(parameter.multiple),
+                                uint8_t(bitsOfMultiple * plan.multiples.size())});
     plan.parameters.push_back(std::move(entry));
   }
   if (llvm::Error error = planSums(metadata, plan))

@@ -87,12 +87,25 @@ struct LaunchPlan {
     TensorMapPlan::Sum size;
     int64_t divisor;
   };
+  /// A parameter of which `most` (a power of two) had better be a divisor; `shift`: where the key
+  /// says which one is.
+  struct Multiple {
+    unsigned parameter;
+    uint8_t most, shift;
+  };
+  /// Of which powers of two the values at `pointers` are multiples, so far as launches are faster
+  /// for it: logarithms, one behind the other. 0: none are.
+  uint64_t multiplesKey(llvm::ArrayRef<void *> pointers) const;
+  /// The same as CompileOptions::multiples.
+  llvm::SmallVector<std::pair<unsigned, unsigned>, 4> multiplesOf(uint64_t key) const;
+
   std::string entry;
   llvm::SmallVector<ParameterPlan, 8> parameters;
   llvm::SmallVector<uint64_t, 2> constants;
   std::vector<TensorMapPlan> tensorMaps;
   llvm::SmallVector<Split, 1> splits; ///< of axes of the grid
-  unsigned numArguments = 0;          ///< one more than the last entry that is used
+  llvm::SmallVector<Multiple, 4> multiples;
+  unsigned numArguments = 0; ///< one more than the last entry that is used
   bool hasScratch = false;
 };
 

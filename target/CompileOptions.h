@@ -54,6 +54,12 @@ struct CompileOptions {
   /// `tensorMaps` off where they do not: strides may be taken to suit.
   bool checkedLaunch = false;
   bool tensorMaps = true; ///< copies by TMA on targets that have it
+  /// What the launcher knows of values and addresses beyond the signature: an entry of it, and what
+  /// its value is a multiple of, a power of two. 1: nothing, and launches look for no more.
+  std::vector<std::pair<unsigned, unsigned>> multiples;
+  /// Launches look whether arguments are multiples that the kernel would be faster for, and take
+  /// a form of it that was compiled for them. Off where another value is to compile nothing.
+  bool multiplesAtLaunch = true;
   /// Every lane of a warp tells a copying warp that it is done, not one for all: slower,
   /// for tools that do not follow what a warp's barrier orders.
   bool eachLaneArrives = false;

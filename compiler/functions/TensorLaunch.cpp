@@ -190,6 +190,7 @@ void FusedProgram::addCode(TensorLaunch &launch, const TensorKernel &kernel,
   launch.options.kernel = kernel.name;
   launch.options.signature = signatureOf(shape, cut, buffers, kernel);
   launch.options.numWarps = cut.warps;
+  launch.options.multiplesAtLaunch = false;
   launch.options.target = target.name.str();
 }
 
@@ -336,6 +337,7 @@ llvm::Expected<TensorLaunch> FusedProgram::launchHand(const Asked &asked,
   }
   launch.options.kernel = function.name();
   launch.options.numWarps = hand.numWarps;
+  launch.options.multiplesAtLaunch = false;
   launch.options.numStages = hand.numStages;
   launch.options.target = asked.target.name.str();
   launch.key = mark + kernel.name + "|" + launch.options.signature;

@@ -183,11 +183,13 @@ std::optional<ArgumentType> parseArgumentType(StringRef text, std::string &error
     return result;
   bool isInteger = type->isInt() && !type->isBool();
   int64_t number = 0;
-  bool valid = !hint.trim().getAsInteger(10, number) &&
-               ((number == 1 && isInteger) || (number == 16 && (isInteger || type->isPointer())));
+  bool isNumber = !hint.trim().getAsInteger(10, number);
+  bool isMultiple = number >= 2 && number <= 16 && llvm::isPowerOf2_64(number);
+  bool valid =
+      isNumber && ((number == 1 && isInteger) || (isMultiple && (isInteger || type->isPointer())));
   if (!valid) {
     error = formatted("`:{}` means nothing for {}: `:16` is a multiple of 16 (pointers and "
-                      "integers), `:1` is equal to 1 (integers)",
+                      "integers; `:8`, `:4` and `:2` likewise), `:1` is equal to 1 (integers)",
                       hint, type->str());
     return std::nullopt;
   }

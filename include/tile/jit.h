@@ -162,8 +162,8 @@ typedef struct tile_jit_options {
   const tile_compile_options *compile;
   void *context; /* NULL: the one that is current at the first launch */
   /* Names of parameters of which nothing but the type is specialised on (not on being 1 or
-   * divisible by 16), and of which the alignment is not. What the decorator `@triton.jit`
-   * says counts too. */
+   * divisible by 16), and of which the alignment is not (nor a lesser multiple, where a launch
+   * would be faster for it). What the decorator `@triton.jit` says counts too. */
   const char *const *do_not_specialize;
   size_t num_do_not_specialize;
   const char *const *do_not_specialize_on_alignment;

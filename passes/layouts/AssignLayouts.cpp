@@ -15,6 +15,7 @@
 #include "passes/layouts/Homes.h"
 #include "passes/layouts/LayoutInference.h"
 #include "passes/layouts/StagingLayouts.h"
+#include "passes/layouts/WantedMultiples.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -300,6 +301,8 @@ struct AssignLayoutsPass : tile::impl::AssignLayoutsPassBase<AssignLayoutsPass> 
       AxisInfoAnalysis axes(func);
       Coalescing coalescing(func, axes, warps);
       noteRuns(func, axes);
+      if (module->hasAttr(kCheckedLaunchAttr))
+        noteWantedMultiples(func, coalescing, warps);
       func.walk([](HintOp hint) {
         hint.getResult().replaceAllUsesWith(hint.getSrc());
         hint.erase();

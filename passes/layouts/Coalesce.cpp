@@ -19,16 +19,6 @@ static ArrayRef<int64_t> shapeOf(Value block) {
   return cast<RankedTensorType>(block.getType()).getShape();
 }
 
-/// Whether an atomic moves more than one element at a time, as loads and stores do.
-static bool addsNeighbours(Operation *op) {
-  auto rmw = dyn_cast<AtomicRmwOp>(op);
-  if (!rmw || rmw.getKind() != AtomicKind::fadd || !rmw.getResult().use_empty())
-    return false;
-  Type type = getElementTypeOrSelf(rmw.getValue().getType());
-  return (type.isF32() || type.isF16() || type.isBF16()) &&
-         targetOf(op).has(Feature::VectorAtomics);
-}
-
 /// Whether an element of the result is one of the operand, changed by itself.
 static bool changesElements(Operation *op) {
   return op->hasTrait<OpTrait::Elementwise>() && op->getNumOperands() == 1 &&
@@ -59,14 +49,8 @@ static bool isReshaped(Value v, unsigned depth) {
 Coalescing::Coalescing(func::FuncOp func, AxisInfoAnalysis &axes, unsigned numWarps)
     : context(func.getContext()), tuning(tuningOf(func)), warps(numWarps) {
   func.walk([&](Operation *op) {
-    if (auto load = dyn_cast<LoadOp>(op))
-      addAccess(op, load.getPtr(), load.getMask(), axes);
-    else if (auto store = dyn_cast<StoreOp>(op))
-      addAccess(op, store.getPtr(), store.getMask(), axes);
-    else if (auto rmw = dyn_cast<AtomicRmwOp>(op))
-      addAccess(op, rmw.getPtr(), rmw.getMask(), axes);
-    else if (auto cas = dyn_cast<AtomicCasOp>(op))
-      addAccess(op, cas.getPtr(), nullptr, axes);
+    if (Accessed access = Accessed::by(op); access.ptr)
+      addAccess(op, access.ptr, access.mask, axes);
     else if (auto reduce = dyn_cast<ReduceOp>(op)) {
       addCombined(op, reduce.getAxis());
       if (isReshaped(op->getOperand(0), reach::kOperands))
@@ -184,19 +168,14 @@ void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysi
     access.repeated = type.getRank() > 1;
     for (unsigned axis : llvm::drop_begin(access.order))
       access.repeated &= info.constancy(axis) >= type.getDimSize(axis);
-    int64_t limit =
-        std::min<int64_t>({info.contiguity(fast), info.divisibility(fast) / access.bytes,
-                           kVectorBytes / access.bytes});
     if (mask) {
       access.most = mostTrue(mask, fast, axes);
       access.maskRun = unsigned(std::min<int64_t>(axes.get(mask).constancy(fast), kVectorBytes));
-      // A group that is not all true is taken apart, one instruction more than single elements
-      // are; where these fill lines as it does, as few requests are no gain.
-      bool isWhole = isa<AtomicRmwOp>(op) || kLanes * access.bytes > kLineBytes;
-      limit = std::min(limit, isWhole ? axes.get(mask).constancy(fast)
-                                      : maskRun(mask, fast, MaskPart::Interval, axes));
     }
-    access.limit = unsigned(std::max<int64_t>(limit, 1));
+    // What threads copy for products goes element by element where a mask begins within a group:
+    // lanes beside each other then, not groups apart.
+    bool isCopied = isa<LoadOp>(op) && isOnlyMultiplied(op->getResult(0)) && isAmongProducts(op);
+    access.limit = unsigned(neighboursAtOnce(op, fast, axes, isCopied));
     int64_t accesses = type.getNumElements() / (kLanes * warps * access.limit);
     if (access.contiguous && accesses >= tuning.manyAccesses)
       leaveConstantDistances(access.order, ptr, access.bytes, axes);
@@ -204,8 +183,6 @@ void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysi
   if (auto load = dyn_cast<LoadOp>(op))
     access.runs = equalRunsOf(load, axes);
   bool isSingle = isa<AtomicRmwOp, AtomicCasOp>(op) && !addsNeighbours(op); // one element a time
-  if (isSingle)
-    access.limit = 1;
   access.alone = access.contiguous && isa<LoadOp>(op) && isOnlyMultiplied(op->getResult(0));
   if (access.contiguous || type.getNumElements() == 1) {
     Group &group = groupOf(type.getShape(), access.order);

@@ -30,6 +30,7 @@
 #define TILE_PASSES_LAYOUTS_COALESCE_H
 
 #include "ir/CtaDialect.h"
+#include "passes/facts/AccessWidth.h"
 #include "passes/facts/AxisInfo.h"
 #include "passes/memory/Costs.h"
 #include "llvm/ADT/MapVector.h"
@@ -38,9 +39,6 @@
 namespace tile {
 
 struct Tuning; // target/Tuning.h
-
-/// Of one access.
-inline constexpr unsigned kVectorBytes = 16;
 
 /// Whether blocks of these shapes have the same rows: dimensions of one element come and go, as in
 /// `expand_dims`.

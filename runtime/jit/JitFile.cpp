@@ -336,6 +336,16 @@ CompileOptions JitFile::optionsFor(const dispatch::Described &described, unsigne
                                                              : std::to_string(value));
   }
   options.signature = described.signature;
+  // What is not to be specialised on is not looked at by launches, either.
+  unsigned entry = 0;
+  for (auto [i, parameter] : llvm::enumerate(parameters)) {
+    auto isThis = [&, i = i](const dispatch::Described::Constant &c) { return c.parameter == i; };
+    if (llvm::any_of(llvm::ArrayRef(described.constants, described.numConstants), isThis))
+      continue;
+    if (parameter.flags & Parameter::NoAlign)
+      options.multiples.emplace_back(entry, 1);
+    ++entry;
+  }
   for (unsigned i = 0; i < described.numConstants; ++i)
     options.constexprs.emplace_back(parameters[described.constants[i].parameter].name,
                                     described.constants[i].text);

@@ -35,7 +35,8 @@ static constexpr StringRef detailsText =
 (commas also stand inside (), [], <> and quotes). Not needed where the file annotates its types.
 
   *fp32  *fp32:16  *kfp16     pointer (k: read-only); :16 = the address is a multiple of 16
-  i32  i32:16  i32:1  i64     integer; :16 = divisible by 16, :1 = equal to 1 (folded)
+  i32  i32:16  i32:1  i64     integer; :16 = divisible by 16, :1 = equal to 1 (folded); of both,
+                              :2, :4 and :8 say less than :16
   u8..u64 i1 fp16 bf16 fp32 fp64   other scalars
   none                        the argument is None
   (i32:16,*fp16)              tuple, nests; (x=*fp16,n=i32) and Args(x=*fp16,n=i32) are named

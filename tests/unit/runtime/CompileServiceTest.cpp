@@ -209,6 +209,47 @@ TEST_F(CompileServiceTest, FormsForFewProgramsAreMadeWhereTheyGain) {
   EXPECT_FALSE(valueOf(running->compile(SourceFile("k.tile", "tensor map"), {}))->alone);
 }
 
+/// Called long after the kernel was compiled, by launches.
+TEST_F(CompileServiceTest, FormsForMultiplesAreMadeWhereTheyGain) {
+  auto running = service();
+  SourceFile source("k.tile", "multiples");
+  CompiledKernelPtr kernel = valueOf(running->compile(source, {}));
+  ASSERT_TRUE(kernel->forMultiples);
+  CompiledKernelPtr known = valueOf(kernel->forMultiples({{1, 4}}));
+  EXPECT_NE(known, kernel);
+  EXPECT_EQ(known->metadata.sharedBytes, 4) << "what the promise made of it";
+  EXPECT_FALSE(known->forMultiples) << "it is one";
+  EXPECT_EQ(known->metadata.params[1].multiple, 1);
+  EXPECT_NE(valueOf(kernel->forMultiples({{1, 2}})), known);
+  EXPECT_EQ(valueOf(kernel->forMultiples({{1, 4}})), known);
+}
+
+TEST_F(CompileServiceTest, NoFormsForMultiplesOfWhatIsNotToBeLookedAt) {
+  auto running = service();
+  SourceFile source("k.tile", "multiples");
+  CompileOptions options;
+  options.multiples = {{1, 1}};
+  EXPECT_FALSE(valueOf(running->compile(source, options))->forMultiples);
+  options.multiples = {{0, 1}};
+  EXPECT_TRUE(valueOf(running->compile(source, options))->forMultiples);
+  options.multiplesAtLaunch = false;
+  EXPECT_FALSE(valueOf(running->compile(source, options))->forMultiples);
+}
+
+/// What tensor maps copy needs no promise, and what threads copy in their place does.
+TEST_F(CompileServiceTest, AFormWithoutTensorMapsLooksAtMultiplesAnew) {
+  auto running = service();
+  SourceFile source("k.tile", "tensor map multiples");
+  CompiledKernelPtr known = valueOf(valueOf(running->compile(source, {}))->forMultiples({{1, 4}}));
+  ASSERT_TRUE(known->withoutTensorMaps);
+  EXPECT_FALSE(known->forMultiples);
+  CompiledKernelPtr without = valueOf(known->withoutTensorMaps());
+  EXPECT_FALSE(without->forMultiples) << "of the entry that is known";
+  SourceFile two("k.tile", "tensor map multiples of two");
+  known = valueOf(valueOf(running->compile(two, {}))->forMultiples({{1, 4}}));
+  EXPECT_TRUE(valueOf(known->withoutTensorMaps())->forMultiples);
+}
+
 TEST_F(CompileServiceTest, DiagnosticsKeepWhatTheyPointInto) {
   auto compiler = service();
   SourceFile wrong("k.tile", "error in import");

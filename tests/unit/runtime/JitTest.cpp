@@ -176,7 +176,8 @@ TEST_F(JitTest, DecoratorsAndAnnotationsSayWhatNotToSpecialiseOn) {
   ASSERT_EQ(create("picky"), TILE_OK);
   EXPECT_EQ(signatureOf({at(64), tile_int(1), tile_float(1), tile_int(16), tile_int(1), tile_int(1),
                          at(128, TILE_I8), tile_bool(0)}),
-            "*fp32,i32,fp16,i64:16,i32,i32:1,*ki8:16,i1|");
+            "*fp32,i32,fp16,i64:16,i32,i32:1,*ki8:16,i1#0%1#1%1|")
+      << "launches do not look at them, either";
 }
 
 TEST_F(JitTest, OptionsSayWhatNotToSpecialiseOn) {
@@ -186,7 +187,7 @@ TEST_F(JitTest, OptionsSayWhatNotToSpecialiseOn) {
   options_.do_not_specialize_on_alignment = unaligned;
   options_.num_do_not_specialize_on_alignment = 1;
   ASSERT_EQ(create("add"), TILE_OK) << tile_last_error();
-  EXPECT_EQ(signatureOf({at(256), at(512), tile_int(1)}), "*fp32,*fp32:16,i32|BLOCK=128");
+  EXPECT_EQ(signatureOf({at(256), at(512), tile_int(1)}), "*fp32,*fp32:16,i32#0%1#2%1|BLOCK=128");
   EXPECT_EQ(signatureOf({at(264), at(512), tile_int(16)}), "");
   const char *const wrong[] = {"nn"};
   options_.do_not_specialize = wrong;

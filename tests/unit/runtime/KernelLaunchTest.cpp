@@ -53,6 +53,121 @@ TEST_F(KernelTest, EmptyGridLaunchesNothing) {
   EXPECT_TRUE(cuda.launches.empty());
 }
 
+/// scale, of which launches look whether n is a multiple of 8.
+class MultiplesTest : public KernelTest {
+protected:
+  std::shared_ptr<LoadedKernel> loadScale() {
+    CompiledKernel kernel = scale();
+    kernel.metadata.params[1].multiple = 8;
+    kernel.forMultiples = [this](llvm::ArrayRef<std::pair<unsigned, unsigned>> known) {
+      asked.emplace_back(known.begin(), known.end());
+      return made(known.front().second);
+    };
+    return load(std::move(kernel));
+  }
+  virtual llvm::Expected<std::shared_ptr<const CompiledKernel>> made(unsigned multiple) {
+    return share(makeKernel({argument(0, "ptr"), argument(1, "i32"), argument(2, "fp32")},
+                            "scale_" + std::to_string(multiple)));
+  }
+  /// The kernel that is launched for this n.
+  std::string launched(const LoadedKernel &kernel, int32_t value) {
+    n = value;
+    expectSuccess(kernel.launch(nullptr, one, arguments));
+    EXPECT_EQ(last().parameters[1], bytesOf(n));
+    return last().kernel;
+  }
+  using Known = std::vector<std::pair<unsigned, unsigned>>;
+  std::vector<Known> asked;
+};
+
+TEST_F(MultiplesTest, LaunchesTakeTheFormForTheirArguments) {
+  auto kernel = loadScale();
+  EXPECT_EQ(launched(*kernel, 77), "scale");
+  EXPECT_TRUE(asked.empty()) << "nothing is compiled for what gains nothing";
+  EXPECT_EQ(launched(*kernel, 4), "scale_4");
+  EXPECT_EQ(launched(*kernel, 1000), "scale_8");
+  EXPECT_EQ(launched(*kernel, 1024), "scale_8") << "more is no gain";
+  EXPECT_EQ(launched(*kernel, 0), "scale_8");
+  EXPECT_EQ(launched(*kernel, -2), "scale_2");
+  EXPECT_EQ(launched(*kernel, 12), "scale_4");
+  EXPECT_EQ(launched(*kernel, 99), "scale");
+  EXPECT_THAT(asked, testing::ElementsAre(Known{{1, 4}}, Known{{1, 8}}, Known{{1, 2}}));
+}
+
+TEST_F(MultiplesTest, WarmLaunchesNeitherAllocateNorLock) {
+  auto kernel = loadScale();
+  for (int32_t value : {77, 1000}) {
+    launched(*kernel, value);
+    expectNoAllocationAndNoLock([&] { return kernel->launch(nullptr, one, arguments); });
+  }
+}
+
+TEST_F(MultiplesTest, APreparedLaunchFollowsItsArguments) {
+  PreparedLaunch launch(loadScale());
+  expectSuccess(launch.setArguments(arguments));
+  expectSuccess(launch.launch(nullptr));
+  EXPECT_EQ(last().kernel, "scale");
+  n = 24;
+  expectSuccess(launch.setArgument(1, &n));
+  expectSuccess(launch.launch(nullptr));
+  EXPECT_EQ(last().kernel, "scale_8");
+}
+
+/// A stream that is captured allows no loading.
+TEST_F(MultiplesTest, NothingIsLoadedWhileAStreamIsCaptured) {
+  auto kernel = loadScale();
+  n = 16;
+  auto stream = valueOf(StreamHandle::create(primary()));
+  (void)kernel->context()->api().cuStreamBeginCapture(stream.handle(),
+                                                      tile::cuda::CaptureMode::Global);
+  expectSuccess(kernel->launch(stream.handle(), one, arguments));
+  EXPECT_EQ(last().kernel, "scale");
+  EXPECT_TRUE(asked.empty());
+}
+
+/// Three logarithms of one argument are the most: of two there are more than forms that are kept.
+TEST_F(KernelTest, SoManyFormsForMultiplesAreMade) {
+  CompiledKernel kernel = makeKernel({argument(0, "ptr"), argument(1, "i32"), argument(2, "i32")});
+  kernel.metadata.params[0].multiple = kernel.metadata.params[1].multiple = 16;
+  int forms = 0;
+  kernel.forMultiples = [&](auto) -> llvm::Expected<std::shared_ptr<const CompiledKernel>> {
+    ++forms;
+    return share(makeKernel({argument(0, "ptr"), argument(1, "i32"), argument(2, "i32")}, "other"));
+  };
+  auto loaded = load(std::move(kernel));
+  int32_t m = 3;
+  const void *values[3] = {&pointer, &n, &m};
+  for (uint64_t address : {1, 2, 4, 8, 16})
+    for (int32_t each : {1, 2, 4, 8, 16}) {
+      pointer = address, n = each;
+      expectSuccess(loaded->launch(nullptr, one, values));
+    }
+  EXPECT_EQ(forms, 4);
+  EXPECT_EQ(last().kernel, "scale");
+  pointer = 1, n = 2;
+  expectSuccess(loaded->launch(nullptr, one, values));
+  EXPECT_EQ(last().kernel, "other");
+}
+
+class BrokenMultiplesTest : public MultiplesTest {
+protected:
+  llvm::Expected<std::shared_ptr<const CompiledKernel>> made(unsigned multiple) override {
+    if (multiple == 8)
+      return makeError(ErrorCode::NoCompile, "forbidden");
+    return share(makeKernel({argument(0, "ptr"), argument(2, "fp32")}, "without_n"));
+  }
+};
+
+/// A form is faster, not needed; one that takes other arguments is none.
+TEST_F(BrokenMultiplesTest, LaunchesGoOnWithoutThem) {
+  auto kernel = loadScale();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(launched(*kernel, 8), "scale");
+    EXPECT_EQ(launched(*kernel, 4), "scale");
+  }
+  EXPECT_EQ(asked.size(), 2u) << "tried once each";
+}
+
 TEST_F(KernelTest, GridTooLarge) {
   auto kernel = load(scale());
   const uint32_t tall[3] = {1, 65536, 1}, wide[3] = {2147483648u, 1, 1};

@@ -119,6 +119,19 @@ TEST(Metadata, RoundTrips) {
   EXPECT_EQ(back.params[6].value, "0.5");
 }
 
+TEST(Metadata, MultiplesRoundTrip) {
+  KernelMetadata metadata = everything(), back;
+  EXPECT_EQ(metadata.toJson().find("multiple"), std::string::npos) << "of none";
+  metadata.params[1].multiple = 8;
+  std::string text = metadata.toJson(), error;
+  ASSERT_TRUE(KernelMetadata::fromJson(text, back, error)) << error;
+  EXPECT_EQ(back.params[0].multiple, 1);
+  EXPECT_EQ(back.params[1].multiple, 8);
+  metadata.params[1].multiple = 12;
+  EXPECT_FALSE(KernelMetadata::fromJson(metadata.toJson(), back, error));
+  EXPECT_NE(error.find("is not a power of two"), std::string::npos) << error;
+}
+
 TEST(Metadata, SplitsOfTheGridRoundTrip) {
   KernelMetadata metadata = everything(), back;
   metadata.programsPerBlock[1] = 3;

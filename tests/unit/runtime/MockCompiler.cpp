@@ -40,7 +40,10 @@ static std::vector<KernelParameter> parametersOf(llvm::StringRef signature) {
 static void noteSignature(const CompileOptions &options) {
   static std::mutex mutex;
   std::lock_guard<std::mutex> lock(mutex);
-  std::string text = options.signature + "|";
+  std::string text = options.signature;
+  for (auto [entry, multiple] : options.multiples)
+    text += "#" + std::to_string(entry) + "%" + std::to_string(multiple);
+  text += "|";
   for (const auto &[name, value] : options.constexprs)
     text += (llvm::StringRef(text).ends_with("|") ? "" : " ") + name + "=" + value;
   test::mockSignatures().push_back(text);
@@ -103,6 +106,13 @@ CompileResult test::mockCompile(const frontend::SourceFile &file, const CompileO
     result.metadata.fewPrograms = 4;
   if (text.contains("few programs") && options.programs == GridPrograms::Few)
     result.metadata.sharedBytes = 1024;
+  if (text.contains("multiples")) {
+    result.metadata.params[1].multiple = 8;
+    if (text.contains("of two") && !options.tensorMaps)
+      result.metadata.params[0].multiple = 16;
+    for (auto [entry, multiple] : options.multiples)
+      result.metadata.sharedBytes += int(multiple);
+  }
   result.output = kernel.ptx + (text.contains("bad ptx") ? "BAD_INSTRUCTION;\n" : "");
   return result;
 }

@@ -123,11 +123,18 @@ TEST(Signature, Missing) {
       "in `x: \"*fp32\"` or `n: \"i32\"`, or give a signature (`--signature`) for (x, y, n)"));
 }
 
+TEST(Signature, MultiplesOfLessThanSixteen) {
+  Outcome out = compile("k", "*fp32:8,*fp32,i32:4", {{"B", "64"}});
+  ASSERT_TRUE(out) << out.messages;
+  EXPECT_TRUE(contains(out.ir, "%arg0: !tile.ptr<f32> {tile.divisibility = 8 : i32, "));
+  EXPECT_TRUE(contains(out.ir, "%arg2: i32 {tile.divisibility = 4 : i32, "));
+}
+
 TEST(Signature, BadEntries) {
   EXPECT_TRUE(contains(compile("k", "*fp33,*fp32,i32", {{"B", "64"}}).messages,
                        "signature entry 0: `*fp33` is not an argument type"));
-  EXPECT_TRUE(contains(compile("k", "*fp32:8,*fp32,i32", {{"B", "64"}}).messages,
-                       "`:8` means nothing for *fp32"));
+  EXPECT_TRUE(contains(compile("k", "*fp32:12,*fp32,i32", {{"B", "64"}}).messages,
+                       "`:12` means nothing for *fp32"));
   EXPECT_TRUE(contains(compile("k", "*fp32,*fp32,fp32:1", {{"B", "64"}}).messages,
                        "`:1` means nothing for fp32"));
   EXPECT_TRUE(
