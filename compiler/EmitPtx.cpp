@@ -8,6 +8,7 @@
 #include "compiler/FoldValues.h"
 #include "compiler/LaunchBound.h"
 #include "compiler/LoadFences.h"
+#include "compiler/LoadedBytes.h"
 #include "compiler/LoadsFirst.h"
 #include "compiler/LongDivisions.h"
 #include "compiler/MasksApart.h"
@@ -17,6 +18,7 @@
 #include "compiler/SinkAddresses.h"
 #include "compiler/SkipLoops.h"
 #include "compiler/SplitLoops.h"
+#include "compiler/UnrollLoops.h"
 #include "compiler/XorOffsets.h"
 #include "devicelib/DeviceLibrary.h"
 #include "ir/TileDialect.h"
@@ -324,6 +326,7 @@ struct LoopsPass : PassInfoMixin<LoopsPass> {
     lpm.addPass(LICMPass(LICMOptions()));
     blocks.addPass(createFunctionToLoopPassAdaptor(std::move(lpm), /*UseMemorySSA=*/true));
     blocks.addPass(ConditionsPass());
+    blocks.addPass(UnrollLoops());
     blocks.addPass(SimplifyCFGPass());
     PreservedAnalyses kept = blocks.run(f, fam);
     bool hasLoops = !fam.getResult<LoopAnalysis>(f).empty();
@@ -344,6 +347,8 @@ int PtxEmitter::optimize(Module &module, const tile::Target &target, const EmitO
   CGSCCAnalysisManager cgam;
   ModuleAnalysisManager mam;
   hideDivisors(module);
+  for (Function &f : module)
+    extendLoadedBytes(f);
   PassBuilder builder(&backEnd(target, options).machine());
   builder.registerModuleAnalyses(mam);
   builder.registerCGSCCAnalyses(cgam);
@@ -395,7 +400,7 @@ int PtxEmitter::optimize(Module &module, const tile::Target &target, const EmitO
       sinkAddresses(f, target);
       keepMasksApart(f);
       groupLoads(f, target);
-      computeElementsInTurn(f, target);
+      computeElementsInTurn(f, target, options.sharedBytes);
       few = setLaunchBound(f, target, options.sharedBytes, options.fewPrograms);
       startLoadsTogether(f, target, options.sharedBytes);
     }

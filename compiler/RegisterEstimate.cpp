@@ -50,6 +50,10 @@ bool tile::multipliesByWarps(const Instruction &i) {
                 : tile::ptx::multipliesByWarps(inlinePtx(i));
 }
 
+bool tile::multiplies(const Instruction &i) {
+  return multipliesByWarps(i) || tile::ptx::multiplies(inlinePtx(i));
+}
+
 bool tile::waitsForCopies(const Instruction &i) { return tile::ptx::waitsForCopies(inlinePtx(i)); }
 
 bool tile::hasOwnRules(const Instruction &i) {

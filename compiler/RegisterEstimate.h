@@ -25,6 +25,8 @@ bool loadsGlobal(const llvm::Instruction &i);
 llvm::Value *maskOf(const llvm::Instruction &i);
 /// A product by a matrix instruction of one warp.
 bool multipliesByWarps(const llvm::Instruction &i);
+/// Whether warps or warpgroups multiply matrices.
+bool multiplies(const llvm::Instruction &i);
 /// For what the thread itself copies to shared memory.
 bool waitsForCopies(const llvm::Instruction &i);
 

@@ -26,13 +26,16 @@ struct AccessShape {
     std::string s = words == 1 ? "" : ".v" + std::to_string(words);
     return s + ".b" + std::to_string(wordBits);
   }
-  /// PTX has no 8-bit registers: bytes travel in 16-bit ones.
+  /// PTX has no 8-bit registers: bytes are stored from 16-bit ones.
   unsigned registerBits() const { return std::max(wordBits, 16u); }
+  /// And loaded to words, as the hardware has them: of a short register the assembler clears the
+  /// other half, and of what it takes for a byte in one all but that.
+  unsigned loadedBits() const { return wordBits == 8 ? 32 : registerBits(); }
   /// All words as one value.
   Type together(Type word) const {
     return words == 1 ? word : Type(VectorType::get({words}, word));
   }
-  char constraint() const { return registerBits() == 64 ? 'l' : registerBits() == 32 ? 'r' : 'h'; }
+  static char constraint(unsigned bits) { return bits == 64 ? 'l' : bits == 32 ? 'r' : 'h'; }
 };
 } // namespace
 
@@ -128,7 +131,7 @@ struct Assembly {
 static std::string outputConstraints(const AccessShape &shape, bool early) {
   std::string text;
   for (unsigned i = 0; i < shape.words; ++i)
-    text += std::string(i ? "," : "") + (early ? "=&" : "=") + shape.constraint();
+    text += std::string(i ? "," : "") + (early ? "=&" : "=") + shape.constraint(shape.loadedBits());
   return text;
 }
 
@@ -157,7 +160,7 @@ SmallVector<Value> Instructions::loadGlobal(Type type, unsigned count, Address w
   // mov the values of masked-off lanes first, then load under the predicate. The outputs are
   // written before the address is read, then.
   Assembly out{"", outputConstraints(shape, bool(predicate)), {}, shape.words};
-  Type reg = b.getIntegerType(shape.registerBits());
+  Type reg = b.getIntegerType(shape.loadedBits());
   if (!isInt<32>(where.offset))
     where = {pointerTo(where), 0};
   std::string address = out.input(where.base, 'l') + immediate(where.offset), guard;
@@ -171,9 +174,9 @@ SmallVector<Value> Instructions::loadGlobal(Type type, unsigned count, Address w
       if (!otherWords.empty()) {
         Value w = otherWords[i];
         from = out.input(w.getType() == reg ? w : LLVM::ZExtOp::create(b, *loc, reg, w).getResult(),
-                         shape.constraint());
+                         shape.constraint(shape.loadedBits()));
       }
-      out.text += "mov.b" + std::to_string(shape.registerBits()) + " $" + std::to_string(i) + ", " +
+      out.text += "mov.b" + std::to_string(shape.loadedBits()) + " $" + std::to_string(i) + ", " +
                   from + ";\n\t";
     }
   }
@@ -208,7 +211,7 @@ void Instructions::storeGlobal(Address where, ValueRange elements, Value predica
   std::string constraints = "l";
   for (Value w : words) {
     args.push_back(w.getType() == reg ? w : LLVM::ZExtOp::create(b, *loc, reg, w).getResult());
-    constraints += std::string(",") + shape.constraint();
+    constraints += std::string(",") + shape.constraint(shape.registerBits());
   }
   if (hints.evict != EvictionPolicy::normal)
     needPtx(74);
@@ -243,7 +246,7 @@ void Instructions::storeShared(Value ptr, ValueRange elements, Value predicate) 
   std::string constraints = "r";
   for (Value w : words) {
     args.push_back(w.getType() == reg ? w : LLVM::ZExtOp::create(b, *loc, reg, w).getResult());
-    constraints += std::string(",") + shape.constraint();
+    constraints += std::string(",") + shape.constraint(shape.registerBits());
   }
   args.push_back(predicate);
   inlineAsm("@$" + std::to_string(args.size() - 1) + " st.shared" + shape.suffix() + " [$0], " +

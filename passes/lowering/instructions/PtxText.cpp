@@ -44,10 +44,31 @@ bool ptx::multipliesByWarps(StringRef text) {
   return text.contains("mma.sync") || text.contains("mma.sp");
 }
 
+bool ptx::multiplies(StringRef text) {
+  return multipliesByWarps(text) || text.contains("wgmma.mma_async");
+}
+
 bool ptx::waitsForCopies(StringRef text) { return text.starts_with("cp.async.wait_"); }
 
 bool ptx::hasRegisterRules(StringRef text) {
   return text.contains("mma") || text.contains("setmaxnreg");
+}
+
+bool ptx::loadsByte(StringRef text) {
+  if (!text.consume_front("mov.b32 $0, ") || text.count(';') != 2)
+    return false;
+  auto [other, load] = text.split(';');
+  load = load.ltrim();
+  bool isValue = other == "0x0" || (other.consume_front("$") && llvm::all_of(other, llvm::isDigit));
+  auto [guard, rest] = load.split(' ');
+  bool isGuarded = guard.consume_front("@$") && llvm::all_of(guard, llvm::isDigit);
+  return isValue && isGuarded && rest.starts_with("ld.global") && rest.contains(".b8 $0, [$") &&
+         rest.count(' ') <= 3;
+}
+
+std::string ptx::withSignedByte(StringRef text) {
+  auto [before, after] = text.split(".b8 $0,");
+  return (before + ".s8 $0," + after).str();
 }
 
 bool ptx::widensBytes(StringRef text) { return text.starts_with("cvt.rn.f16x2.e"); }

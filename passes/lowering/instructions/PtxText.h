@@ -34,10 +34,17 @@ bool writesGlobal(llvm::StringRef text);
 int guardOf(llvm::StringRef text);
 /// A matrix instruction of one warp.
 bool multipliesByWarps(llvm::StringRef text);
+/// A product of matrices, by warps or warpgroups.
+bool multiplies(llvm::StringRef text);
 /// For `cp.async` of the same thread.
 bool waitsForCopies(llvm::StringRef text);
 /// Registers are dealt out by rules of its own: matrix instructions want theirs in place.
 bool hasRegisterRules(llvm::StringRef text);
+/// Loads one byte from global memory behind a mask, to a word whose other bits become zero, and
+/// does nothing else.
+bool loadsByte(llvm::StringRef text);
+/// Such a load, with the byte's sign in those bits.
+std::string withSignedByte(llvm::StringRef text);
 /// Converts two floats of 8 bits.
 bool widensBytes(llvm::StringRef text);
 /// The PTX ISA version (times 10) that it needs; 0: the oldest will do.
