@@ -7,16 +7,22 @@
 //
 // Contract. Needs: a kernel as the back end gets it. Guarantees: a run of instructions without
 // effects, in a block of which more values live at once than a thread has registers, comes in the
-// order of what is needed behind it, each result with all that only it needs just before, if less
-// than three quarters of the registers are alive at the widest point of the block then. Never:
-// moves anything across what touches memory, waits or multiplies; touches short runs.
+// order of what is needed behind it, each result with all that only it needs just before, and those
+// together that are computed of the same; if less than three quarters of the registers are alive at
+// the widest point of the block then. So it does where a program is alone on its multiprocessor for
+// the registers that live at once, and would not be for those that do then. Where that leaves more
+// than a thread has, loads that ask for no order come in turn, too, if that is narrower. Never:
+// moves anything across what writes memory, waits or multiplies; touches short runs.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/ElementsInTurn.h"
 #include "compiler/RegisterEstimate.h"
 #include "passes/facts/Registers.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
 
 using namespace llvm;
@@ -32,8 +38,23 @@ static bool isFree(const Instruction &i) {
          !isa<PHINode>(i) && !isa<AllocaInst>(i);
 }
 
+/// A load from global memory that asks for no order among accesses. Among other such loads, and
+/// what is computed, it may come anywhere.
+static bool isPlainLoad(const Instruction &i) {
+  if (auto *load = dyn_cast<LoadInst>(&i))
+    return load->isUnordered() && !load->isVolatile() && loadsGlobal(i);
+  auto *call = dyn_cast<CallInst>(&i);
+  auto *text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
+  if (!text || !loadsGlobal(i) || StringRef(text->getConstraintString()).contains("memory"))
+    return false;
+  StringRef ptx = text->getAsmString();
+  return none_of(ArrayRef<StringRef>{"volatile", "acquire", "relaxed", ".cv", "st."},
+                 [&](StringRef word) { return ptx.contains(word); });
+}
+
 /// The instructions of `run`, with which no others mix, element by element.
-static void addInTurn(ArrayRef<const Instruction *> run, Order &order) {
+static void addInTurn(ArrayRef<const Instruction *> run,
+                      const DenseMap<const Value *, unsigned> &position, Order &order) {
   if (run.size() < kLongRun) {
     order.append(run.begin(), run.end());
     return;
@@ -57,32 +78,59 @@ static void addInTurn(ArrayRef<const Instruction *> run, Order &order) {
   auto isNeededBehind = [&](const Instruction *i) {
     return i->use_empty() || any_of(i->users(), [&](const User *u) { return !own.contains(u); });
   };
-  for (const Instruction *i : run)
-    if (isNeededBehind(i) && !placed.contains(i))
+  // Of several results of an element each comes behind the last that it is computed of.
+  DenseMap<const Value *, unsigned> latest;
+  SmallVector<std::tuple<unsigned, unsigned, const Instruction *>> roots;
+  for (const Instruction *i : run) {
+    unsigned last = 0;
+    for (const Value *operand : i->operand_values()) {
+      auto known = latest.find(operand);
+      if (known != latest.end())
+        last = std::max(last, known->second);
+      else if (auto *outside = dyn_cast<Instruction>(operand))
+        last = std::max(last, position.lookup(outside));
+    }
+    latest[i] = last;
+    if (isNeededBehind(i))
+      roots.emplace_back(last, unsigned(roots.size()), i);
+  }
+  llvm::sort(roots);
+  for (auto [last, number, i] : roots)
+    if (!placed.contains(i))
       place(i);
   order.append(placed.begin(), placed.end());
 }
 
-static Order inTurn(const BasicBlock &block) {
+/// Which instructions come in turn: those without effects, or plain loads with them.
+enum class Turn { Computed, Loaded };
+
+static Order inTurn(const BasicBlock &block, Turn turn) {
   Order order, run;
+  DenseMap<const Value *, unsigned> position;
+  unsigned count = 0;
   for (const Instruction &i : block) {
-    if (isFree(i)) {
+    position[&i] = ++count;
+    if (isFree(i) || (turn == Turn::Loaded && isPlainLoad(i))) {
       run.push_back(&i);
       continue;
     }
-    addInTurn(run, order);
+    addInTurn(run, position, order);
     run.clear();
     order.push_back(&i);
   }
   return order;
 }
 
-void tile::computeElementsInTurn(Function &kernel, const Target &target) {
-  constexpr double kWorthIt = 0.75;
+void tile::computeElementsInTurn(Function &kernel, const Target &target, int sharedBytes) {
+  // The count is of values that live at once: the assembler orders some of them better.
+  constexpr double kWorthIt = 0.75, kLeast = 0.8;
   int threads = 0;
   if (kernel.getFnAttribute("nvvm.reqntid").getValueAsString().getAsInteger(10, threads))
     return;
   int64_t most = mostRegistersOfThread(target, threads);
+  auto programs = [&](int registers) {
+    return occupancyOf(target.multiprocessor, threads, registers, sharedBytes).programs;
+  };
   for (BasicBlock &block : kernel) {
     if (block.size() < kLongRun)
       continue;
@@ -90,10 +138,22 @@ void tile::computeElementsInTurn(Function &kernel, const Target &target) {
     for (const Instruction &i : block)
       written.push_back(&i);
     int widest = widestInOrder(block, written);
-    if (widest <= most)
+    bool isAloneForIt = programs(int(kLeast * widest)) <= 1;
+    if (widest <= most && !isAloneForIt)
       continue;
-    Order order = inTurn(block);
-    if (widestInOrder(block, order) >= kWorthIt * widest)
+    Order order = inTurn(block, Turn::Computed);
+    int inOrder = widestInOrder(block, order);
+    // All that is loaded at once has no room, either: each element is loaded where it is used.
+    if (widest > most && inOrder > most) {
+      Order loaded = inTurn(block, Turn::Loaded);
+      if (int then = widestInOrder(block, loaded); then < kWorthIt * inOrder) {
+        order = std::move(loaded);
+        inOrder = then;
+      }
+    }
+    bool fitsBetter = widest > most && inOrder < kWorthIt * widest;
+    bool makesRoom = isAloneForIt && programs(inOrder) > 1;
+    if (!fitsBetter && !makesRoom)
       continue;
     for (const Instruction *i : order)
       const_cast<Instruction *>(i)->moveBefore(block, block.end());

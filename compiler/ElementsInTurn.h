@@ -11,8 +11,8 @@ class Function;
 namespace tile {
 
 /// Orders long straight computations of `kernel` element by element, where operation by operation
-/// they need more registers than a thread has.
-void computeElementsInTurn(llvm::Function &kernel, const Target &target);
+/// they need more registers than a thread has, or than leave room for another program.
+void computeElementsInTurn(llvm::Function &kernel, const Target &target, int sharedBytes);
 
 } // namespace tile
 

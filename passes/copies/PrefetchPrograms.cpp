@@ -193,7 +193,9 @@ static int64_t bytesAtOnce(func::FuncOp kernel, ArrayRef<Row> rows, int64_t byte
   int64_t held = 0;
   for (const Row &row : rows)
     held = std::max<int64_t>(held, packedRegistersOf(row.type));
-  return programsAtOnce(module, held, /*sharedBytes=*/0, cta::threadsOf(module)) *
+  // Of rows that registers have no room for a program still runs.
+  return std::max<int64_t>(programsAtOnce(module, held, /*sharedBytes=*/0, cta::threadsOf(module)),
+                           1) *
          deviceLike(targetOf(kernel).capability).multiprocessors * bytes;
 }
 
