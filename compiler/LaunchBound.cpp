@@ -94,8 +94,21 @@ static bool settlesBoundOfRoles(Function &kernel, int threads, const tile::Targe
   if (isPowerOf2_32(unsigned(threads)) ||
       kernel.getFnAttribute("nvvm.minctasm").getValueAsString().getAsInteger(10, programs))
     return false;
-  double needed = fewestRegisters(kernel) / tuningOf(target).boundRolesRegisters;
-  while (programs > 2 && needed > double(mostRegistersOfThread(target, threads * programs)))
+  DominatorTree dominators(kernel);
+  LoopInfo loops(dominators);
+  const Tuning &tuning = tuningOf(target);
+  SmallVector<PartsEstimate, 2> orders;
+  for (Loads order : {Loads::AsWritten, Loads::InPlace})
+    orders.push_back(estimateParts(kernel, loops, order));
+  auto canDoWith = [&](int count) {
+    double left = double(mostRegistersOfThread(target, threads * count));
+    double most = count > 3 ? tuning.boundManyRolesRegisters : tuning.boundRolesRegisters;
+    double besides = count > 3 ? most : tuning.boundFewestRegisters;
+    return any_of(orders, [&](const PartsEstimate &parts) {
+      return parts.inLoops <= most * left && parts.besides <= besides * left;
+    });
+  };
+  while (programs > 2 && !canDoWith(programs))
     --programs;
   if (programs < 2)
     return false;

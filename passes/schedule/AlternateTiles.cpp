@@ -113,22 +113,33 @@ static std::optional<Reason> obstacle(func::FuncOp kernel, scf::ForOp tiles) {
 // Whether it pays
 //===----------------------------------------------------------------------===//
 
-/// Something is computed from the sums before they are stored, beyond their type.
-static bool worksOnSums(scf::ForOp tiles) {
+namespace {
+/// What is computed behind the products of a tile, on blocks as large as theirs.
+struct WorkOnSums {
+  bool ofFloats = false;    ///< beyond their type
+  int64_t instructions = 0; ///< of a thread of the group, about
+};
+} // namespace
+
+static WorkOnSums workOnSums(scf::ForOp tiles) {
   int64_t least = std::numeric_limits<int64_t>::max();
   tiles.walk([&](cta::WarpgroupDotOp dot) {
     least = std::min(least, cast<RankedTensorType>(dot.getType()).getNumElements());
   });
+  WorkOnSums work;
   Section products = productsOf(tiles);
   for (Operation *op = products.last->getNextNode(); op; op = op->getNextNode()) {
     auto type = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType())
                                          : RankedTensorType();
-    if (type && type.getNumElements() >= least && isa<FloatType>(type.getElementType()) &&
-        isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
-        !isa<CastOpInterface, arith::ConstantOp>(op))
-      return true;
+    if (!type || type.getNumElements() < least || !op->hasTrait<OpTrait::Elementwise>() ||
+        op->hasTrait<OpTrait::ConstantLike>())
+      continue;
+    work.instructions += type.getNumElements() / int64_t(kWarpsOfGroup * kLanes);
+    work.ofFloats |= isa<FloatType>(type.getElementType()) &&
+                     isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
+                     !isa<CastOpInterface>(op);
   }
-  return false;
+  return work;
 }
 
 /// Sums of products of 16-bit operands, and nothing else computed between them.
@@ -143,10 +154,16 @@ static bool isPlain(scf::ForOp tiles) {
 
 /// Whether to take turns without being asked. Where results are only stored, which is
 /// asynchronous, little is gained; turns in order that an author's loop needs may cost
-/// what they gain; and products of other kinds may, too.
+/// what they gain; and products of other kinds may, too. So may work on sums that takes longer than
+/// the products of the other group hide, in code that is there for each group.
 static bool paysOff(scf::ForOp tiles) {
-  return tiles->hasAttr(cta::kProgramsLoopAttr) && isPlain(tiles) &&
-         registersForSums(tiles) >= tuningOf(tiles).turnsFewestSums && worksOnSums(tiles);
+  const Tuning &tuning = tuningOf(tiles);
+  if (!tiles->hasAttr(cta::kProgramsLoopAttr) || !isPlain(tiles) ||
+      registersForSums(tiles) < tuning.turnsFewestSums)
+    return false;
+  WorkOnSums work = workOnSums(tiles);
+  LDBG() << work.instructions << " instructions on sums";
+  return work.ofFloats && work.instructions <= tuning.turnsMostWork;
 }
 
 //===----------------------------------------------------------------------===//

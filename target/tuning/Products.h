@@ -44,6 +44,9 @@ struct ProductTuning {
   /// else) and at least (with fewer a block is done before the other group's results are).
   int64_t turnsMostSums = 192;
   int64_t turnsFewestSums = 128;
+  /// Instructions of a thread between products and stores, at most: functions of sums take some
+  /// 20 for each of 128 elements. Random numbers take 100.
+  int64_t turnsMostWork = 5000;
 
   //===--------------------------------------------------------------------===//
   // Warps that only copy (tile-fit-shared-memory)

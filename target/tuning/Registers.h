@@ -45,10 +45,14 @@ struct RegisterTuning {
   /// it does with those. Convolutions over time by 1024 threads: counted 45 of 32, 34 to 38 without
   /// a bound, with it 32 and none spilled; 27 us in place of 33 on an H100.
   double boundStraightRegisters = 1.45;
-  /// Of the registers that three programs and more leave beside warps that copy, what threads take
-  /// by the count at most. Products counted 106, 124 and 154 were assembled for 80, 96 and 128,
-  /// without spills.
-  double boundRolesRegisters = 1.25;
+  /// Of the registers that three programs leave beside warps that copy, what threads take
+  /// by the count at most, in their loops. Of 98 launches of kernels with products none of up
+  /// to 1.46 spilled for such a bound, and all of 1.6 and more did that had a need for their
+  /// registers.
+  double boundRolesRegisters = 1.45;
+  /// Of those that four programs leave: with less, threads wait for what they compute anew, which a
+  /// fourth program does not make up for (gradients of weights by 4 % slower, 90 registers for 93).
+  double boundManyRolesRegisters = 1.25;
   /// Of the registers that few programs leave, what a turn that loads all at once takes by the
   /// count at most: a sum of rows by indices is counted 130 to 140, and takes 114. Machine code of
   /// public kernels: a count of 1.22 spills.
