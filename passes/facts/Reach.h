@@ -40,6 +40,9 @@ inline constexpr unsigned kComputed = 96;
 /// Turns of a loop with a constant number of them, and operations of all, that are told apart: of
 /// more the code is longer than what a loop costs.
 inline constexpr int64_t kTurns = 32, kTurnsOperations = 512;
+/// Turns of a loop over a side of a window, and operations of all, that are written out.
+inline constexpr unsigned kWindow = 4;
+inline constexpr int64_t kWindowOperations = 200;
 /// Operations between an address, a mask or a sum and what a lint says of it.
 inline constexpr unsigned kLints = 40;
 

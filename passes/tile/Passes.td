@@ -211,12 +211,14 @@ def PadShapesPass : TilePass<"tile-pad-shapes", "::mlir::ModuleOp"> {
 }
 
 def UnrollLoopsPass : TilePass<"tile-unroll-loops", "::mlir::ModuleOp"> {
-  let summary = "unroll loops by the factor they ask for";
+  let summary = "unroll loops by the factor they ask for, and sides of windows";
   let description = [{
     - **Needs**: tile operations without layouts.
     - **Guarantees**: no loop carries `tile.loop_unroll_factor`; the same iterations in
-      the same order.
-    - **Never**: unrolls where nobody asked; makes a kernel of more operations than
+      the same order. A loop of two to four turns, whose number is known, that loads behind masks which
+      ask for its counter, as stencils and pooling have for a side of their window, is written out:
+      of one turn most of such a mask is known.
+    - **Never**: unrolls other loops where nobody asked; makes a kernel of more operations than
       can be compiled, which is an error.
 
     ```

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Passes.h"
 #include "passes/Rounds.h"
+#include "passes/facts/Reach.h"
 #include "passes/facts/Refusals.h"
 #include "text/Format.h"
 #include "llvm/ADT/Statistic.h"
@@ -56,12 +57,54 @@ static LogicalResult unroll(scf::ForOp loop, int64_t most) {
   return success();
 }
 
+/// Whether `v` is computed from the counter of `loop`, in its body.
+static bool dependsOnCounter(Value v, scf::ForOp loop, llvm::SmallDenseMap<Value, bool> &known) {
+  if (v == loop.getInductionVar())
+    return true;
+  Operation *op = v.getDefiningOp();
+  if (!op || op->getBlock() != loop.getBody())
+    return false;
+  auto [it, isNew] = known.try_emplace(v, false);
+  if (!isNew)
+    return it->second;
+  bool depends =
+      llvm::any_of(op->getOperands(), [&](Value w) { return dependsOnCounter(w, loop, known); });
+  return known[v] = depends;
+}
+
+/// A loop over a side of a window, as stencils, pooling and convolutions have: few turns, whose
+/// number is known, load neighbours behind masks that ask for the counter. Of one turn most of
+/// such a mask is known, or what another turn asks: a loop asks all of it each time.
+static bool isSideOfWindow(scf::ForOp loop) {
+  std::optional<APInt> turns = loop.getStaticTripCount();
+  if (!turns || turns->ult(2) || turns->ugt(reach::kWindow))
+    return false;
+  int64_t operations = 0;
+  bool asksForCounter = false;
+  llvm::SmallDenseMap<Value, bool> known;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    ++operations;
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      asksForCounter |=
+          load.getMask() && !load.getIsVolatile() && dependsOnCounter(load.getMask(), loop, known);
+      continue;
+    }
+    if (op.getNumRegions() > 0 || !isMemoryEffectFree(&op) || isa<DotOp>(op))
+      return false;
+  }
+  return asksForCounter && operations * turns->getSExtValue() <= reach::kWindowOperations;
+}
+
 namespace {
 struct UnrollLoopsPass : tile::impl::UnrollLoopsPassBase<UnrollLoopsPass> {
   using UnrollLoopsPassBase::UnrollLoopsPassBase;
   void runOnOperation() override {
     SmallVector<scf::ForOp> loops; // inner ones first
     getOperation().walk([&](scf::ForOp loop) {
+      if (!loop->hasAttr(kUnrollAttr) && isSideOfWindow(loop))
+        loop->setAttr(
+            kUnrollAttr,
+            Builder(&getContext()).getI32IntegerAttr(loop.getStaticTripCount()->getSExtValue()));
       if (loop->hasAttr(kUnrollAttr))
         loops.push_back(loop);
     });
