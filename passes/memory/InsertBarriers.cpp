@@ -24,6 +24,34 @@ using namespace tile;
 #define DEBUG_TYPE "tile-insert-barriers"
 ALWAYS_ENABLED_STATISTIC(barriersInserted, "barriers");
 
+/// Whether all that a program computes are single numbers, and the one warp that it has left does
+/// nothing as a warp: then a thread is enough. It sees what it stores without a barrier, which the
+/// assembler moves no load across, and would unroll no loop for.
+static bool needsOneThread(ModuleOp module) {
+  if (cta::warpsOfGroup(module) != 1 || cta::groupsOf(module) != 1)
+    return false;
+  auto isOfNumbers = [](Operation *op) {
+    auto isBlock = [](Type type) { return isa<ShapedType>(type); };
+    if (llvm::any_of(op->getOperandTypes(), isBlock) || llvm::any_of(op->getResultTypes(), isBlock))
+      return false;
+    if (isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(op))
+      return true;
+    bool isElsewhere = isa<InlineAsmOp>(op) || isa<cta::CtaDialect>(op->getDialect());
+    return !isElsewhere &&
+           (isMemoryEffectFree(op) || isa<func::FuncOp, scf::ForOp, scf::WhileOp, scf::IfOp>(op));
+  };
+  for (func::FuncOp kernel : module.getOps<func::FuncOp>()) {
+    bool areAll = !kernel
+                       .walk([&](Operation *op) {
+                         return isOfNumbers(op) ? WalkResult::advance() : WalkResult::interrupt();
+                       })
+                       .wasInterrupted();
+    if (!areAll)
+      return false;
+  }
+  return true;
+}
+
 namespace {
 
 struct Interval {
@@ -60,6 +88,10 @@ bool merge(Pending &into, const Pending &from) {
 
 struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPass> {
   void runOnOperation() override {
+    if (needsOneThread(getOperation())) {
+      getOperation()->setAttr(cta::kOneThreadAttr, UnitAttr::get(&getContext()));
+      return;
+    }
     storesMeet = cta::warpsOfGroup(getOperation()) == 4;
     for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>()) {
       stored.clear();

@@ -55,6 +55,8 @@ def InsertBarriersPass : TilePass<"tile-insert-barriers", "::mlir::ModuleOp"> {
       atomic operation and a load or store of memory of the same argument; and, before an atomic
       operation on a single number that releases, behind stores of several threads and loads of what
       the kernel stores to (AccessOrder.h).
+      A kernel of single numbers alone that has one warp gets none: one thread runs it
+      (`cta.one_thread`), which sees what it stores.
     - **Never**: adds a barrier that no hazard asks for.
 
     Each exchanging op writes its buffer, passes its own barrier and reads it

@@ -10,8 +10,9 @@ using namespace tile::lowering;
 Core::Core(ModuleOp module, func::FuncOp kernel, OpBuilder &builder, BlockLowering blockLowering)
     : module(module), kernel(kernel), b(builder),
       in(builder, targetOf(module), 32 * cta::warpsOfGroup(module)),
-      numThreads(32 * cta::warpsOfGroup(module)), groups(cta::groupsOf(module)),
-      blockThreads(numThreads), blockLowering(std::move(blockLowering)) {
+      numThreads(32 * cta::warpsOfGroup(module)), oneThread(module->hasAttr(cta::kOneThreadAttr)),
+      groups(cta::groupsOf(module)), blockThreads(numThreads),
+      blockLowering(std::move(blockLowering)) {
   in.setLoc(kernel.getLoc());
   kernel.walk([&](Operation *op) {
     if (isa<cta::RolesOp>(op))
@@ -30,6 +31,15 @@ void Core::begin(Block *entry) {
   tid = blockTid = in.threadId();
   if (groups > 1)
     tid = LLVM::AndOp::create(b, in.getLoc(), blockTid, in.i32(int32_t(numThreads - 1)));
+  if (!oneThread)
+    return;
+  Block *first = newBlock(), *others = newBlock();
+  Value isFirst =
+      LLVM::ICmpOp::create(b, in.getLoc(), LLVM::ICmpPredicate::eq, blockTid, in.i32(0));
+  LLVM::CondBrOp::create(b, in.getLoc(), isFirst, first, others);
+  b.setInsertionPointToStart(others);
+  LLVM::ReturnOp::create(b, in.getLoc(), ValueRange());
+  b.setInsertionPointToStart(first);
 }
 
 //===----------------------------------------------------------------------===//

@@ -170,6 +170,8 @@ public:
   Instructions in;
   /// That compute together: a group of consumers.
   const unsigned numThreads;
+  /// All but the first thread leave at once.
+  const bool oneThread;
   /// Groups of consumers, each of `numThreads`, that run the same code.
   const unsigned groups;
   unsigned blockThreads; ///< producers included

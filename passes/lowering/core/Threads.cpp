@@ -219,7 +219,7 @@ int32_t Core::copyBits(const LinearLayout &layout) {
 }
 
 Value Core::hasNoneOf(int32_t mask) {
-  if (!mask)
+  if (!mask || oneThread)
     return {};
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointAfterValue(tid);
