@@ -7,6 +7,7 @@
 #include "ir/Kernel.h"
 #include "passes/copies/CopyHints.h"
 #include "passes/copies/CopyPlaces.h"
+#include "passes/facts/AxisInfo.h"
 #include "passes/facts/ChainedProducts.h"
 #include "passes/facts/LoopSlice.h"
 #include "passes/facts/Overwrites.h"
@@ -80,6 +81,22 @@ bool tile::readsCopies(DotOp dot) {
              tuningOf(dot).copiedMostMultiplications;
 }
 
+/// Whether the threads that load elements are those that use them: no copy would bring them there.
+static bool isUsedWhereLoaded(LoadOp load) {
+  auto block = cast<RankedTensorType>(load.getType());
+  bool isRow = llvm::count_if(block.getShape(), [](int64_t size) { return size > 1; }) < 2;
+  return !isRow && llvm::none_of(load->getUsers(),
+                                 llvm::IsaPred<cta::ConvertLayoutOp, cta::StageOp, TransOp>);
+}
+
+/// Whether no two elements are known to lie side by side: copies go lane by lane then, where a load
+/// fetches once what many lanes want.
+static bool isGathered(LoadOp load) {
+  AxisInfoAnalysis axes(load->getParentOfType<func::FuncOp>());
+  return llvm::all_of(axes.get(load.getPtr()).axes,
+                      [](const AxisFacts &axis) { return axis.contiguity == 0; });
+}
+
 /// `load` of `loop` as a copy; on failure the remark says why.
 static std::optional<Copy> copyOf(LoadOp load, scf::ForOp loop, const DenseSet<Value> &written) {
   auto fail = [&](Reason why) {
@@ -110,6 +127,9 @@ static std::optional<Copy> copyOf(LoadOp load, scf::ForOp loop, const DenseSet<V
     return fail(bytes >= kLeastCopyBytes && copy.isReadInPlace() ? Reason::CopyOtherMajor
                                                                  : Reason::CopyNarrow);
   }
+  if (!loop->hasAttr(kNumStagesAttr) && !copy.isReadInPlace() && copy.vector == 1 &&
+      isUsedWhereLoaded(load) && isGathered(load))
+    return fail(Reason::CopyGathered);
   if (!canKeepHints(load, copy.vector * getElementBytes(getElementType(load.getType()))))
     return fail(Reason::CopyHints);
   return copy;

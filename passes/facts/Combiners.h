@@ -15,7 +15,8 @@ namespace tile {
 bool isCommutative(mlir::Block &combiner);
 
 /// Whether both give the same but for what is rounded: as formulas of real numbers, wherever
-/// nothing is divided by zero. Threads that are to have the same bits combine in the same order.
+/// nothing is divided by zero, or as a choice between numbers, whatever becomes of a NaN. Threads
+/// that are to have the same bits combine in the same order.
 bool isCommutativeFormula(mlir::Block &combiner);
 
 /// Whether the elements have to be combined in the order of their positions.

@@ -136,6 +136,7 @@ static constexpr Refusal refusals[] = {
     {COPY, "`other` is not zero", "copied"},
     {COPY, "its type must be contiguous along the dimension that is summed over", "copied"},
     {COPY, "less than 4 bytes are known to lie side by side", "copied"},
+    {COPY, "its elements lie anywhere, and are used by the threads that load them", "copied"},
     {COPY, "its cache modifier is none of a copy", "copied"},
     {COPY, "the loop has barriers, or atomics whose results are used, or waits for a flag",
      "copied"},

@@ -135,6 +135,7 @@ enum class Reason {
   CopyOtherNotZero,
   CopyOtherMajor,
   CopyNarrow,
+  CopyGathered,
   CopyHints,
   CopyOrdered,
   CopyInBranch,

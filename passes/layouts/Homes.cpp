@@ -4,6 +4,7 @@
 #include "ir/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/facts/Reach.h"
+#include "passes/layouts/DotLayouts.h"
 
 using namespace mlir;
 using namespace tile;
@@ -33,6 +34,25 @@ bool tile::isAmongProducts(Operation *op) {
     return isIts ? WalkResult::interrupt() : WalkResult::advance();
   };
   return loop && loop->walk(isItsProduct).wasInterrupted();
+}
+
+bool tile::isBeforeProduct(Operation *op) {
+  if (isAmongProducts(op))
+    return false;
+  SmallVector<Value> left(op->getResults());
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!left.empty() && seen.size() < reach::kUsersSeen) {
+    Value v = left.pop_back_val();
+    for (OpOperand &use : v.getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<DotOp, cta::WarpgroupDotOp>(user) && use.getOperandNumber() != kDotAcc)
+        return true;
+      bool goesOn = isElementwise(user) || isa<TransOp, cta::StageOp>(user);
+      if (goesOn && seen.insert(user).second)
+        llvm::append_range(left, user->getResults());
+    }
+  }
+  return false;
 }
 
 bool tile::isStoredByTma(Value value) {

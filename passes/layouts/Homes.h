@@ -14,6 +14,9 @@ mlir::RankedTensorType blockType(mlir::Value value);
 bool isElementwise(mlir::Operation *op);
 /// Whether matrix products are computed in the loop that `op` stands in.
 bool isAmongProducts(mlir::Operation *op);
+/// Whether `op`, in no loop with products, works on what a later product multiplies: scores of an
+/// attention whose rows are one block.
+bool isBeforeProduct(mlir::Operation *op);
 /// Whether all that becomes of `value`, element by element, is stored by TMA, which takes it from
 /// any layout.
 bool isStoredByTma(mlir::Value value);

@@ -283,9 +283,12 @@ void KeepOperandsSharedPass::runOnOperation() {
     int64_t registers = registersDuringDots(kernel);
     LDBG() << kernel.getName() << ": " << registers << " registers of blocks during products, of "
            << most;
-    if (registers + others > most) {
-      SmallVector<Operand> operands = operandsOf(kernel);
+    SmallVector<Operand> operands = operandsOf(kernel);
+    // With registers for all, what moves once may as well be held. What moves for several products
+    // is written once in any case.
+    if (registers + others <= most)
+      llvm::erase_if(operands, [](const Operand &operand) { return operand.converts.size() < 2; });
+    if (!operands.empty())
       keepThatFit(module, operands, most - others);
-    }
   }
 }

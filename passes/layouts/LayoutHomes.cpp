@@ -64,10 +64,11 @@ bool LayoutInference::isUpdate(ValueRange values, Operation *user) const {
 /// comes before others, since results tend to be stored. In a loop over
 /// products an accumulator stays where it is, and the other operand moves, unless a block in memory
 /// is changed; so it does where the result is stored by TMA, or where the other operand was
-/// narrower, unless the result moves as well.
+/// narrower, unless the result moves as well. What a later product multiplies stays, too, outside
+/// of loops: it would move twice.
 cta::LayoutAttr LayoutInference::firstHome(ValueRange values, Operation *user) const {
   auto staysInPlace = [&] {
-    return (isAmongProducts(user) && !isUpdate(values, user)) ||
+    return ((isAmongProducts(user) || isBeforeProduct(user)) && !isUpdate(values, user)) ||
            (isElementwise(user) &&
             (isStoredByTma(user->getResult(0)) ||
              (isBesideWidened(values) && !isOnlyStored(user->getResult(0)))));

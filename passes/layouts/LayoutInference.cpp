@@ -233,6 +233,28 @@ bool tile::willComeFromRing(LoadOp load, Coalescing &coalescing) {
   return vector * getElementBytes(type.getElementType()) >= kLeastCopied;
 }
 
+/// What is gathered among products for their sums, or to start them from, such as a bias by
+/// distance, is gathered where the sums are, if it takes no more there: the addresses are computed
+/// anywhere.
+cta::LayoutAttr LayoutInference::layoutOfGathered(LoadOp load) const {
+  if (accumulators.empty() && sumsAhead.empty() && dotsAhead.empty())
+    return {};
+  if (!isAmongProducts(load))
+    return {};
+  Value result = load.getResult();
+  cta::LayoutAttr sums;
+  if (result.hasOneUse() && isa<DotOp, cta::WarpgroupDotOp>(*result.user_begin()) &&
+      result.use_begin()->getOperandNumber() == kDotAcc)
+    sums = layoutOfProduct(blockType(result).getShape());
+  unsigned budget = reach::kUsersSeen;
+  if (!sums)
+    sums = homeOfSums(result, reach::kJoined, budget);
+  if (!sums)
+    return {};
+  double there = costOfAccess(load, sums, sums);
+  return there <= costOfAccess(load, coalescing.anchor(load), sums) ? sums : cta::LayoutAttr();
+}
+
 void LayoutInference::inferMemory(Operation *op) {
   Value ptr = op->getOperand(0);
   RankedTensorType type = blockType(ptr);
@@ -244,6 +266,8 @@ void LayoutInference::inferMemory(Operation *op) {
     layout = layoutWhereRepeated(cast<LoadOp>(op), budget);
     if (!layout && !coalescing.isContiguous(op))
       layout = natural(ptr); // a gather, from wherever the addresses are
+    if (!layout && !coalescing.isContiguous(op))
+      layout = layoutOfGathered(cast<LoadOp>(op));
     if (!layout)
       layout = layoutBesideSums(cast<LoadOp>(op));
     if (!layout)

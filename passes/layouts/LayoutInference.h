@@ -127,6 +127,7 @@ private:
   cta::LayoutAttr wantedBy(mlir::Operation *user, mlir::Value value, bool accesses, unsigned depth,
                            unsigned &budget);
   /// Of the result of a product with this shape, if there is one.
+  cta::LayoutAttr layoutOfGathered(LoadOp load) const;
   cta::LayoutAttr layoutOfProduct(llvm::ArrayRef<int64_t> shape) const;
   cta::LayoutAttr expectedHome(mlir::Operation *op, unsigned depth) const;
   cta::LayoutAttr homeOfUsers(mlir::Value value) const;

@@ -55,6 +55,19 @@ bool tile::becomesOperands(Value value, unsigned depth, unsigned &budget) {
   return true;
 }
 
+/// The layout of what `op` is made of (itself, turned, shaped, or one of two blocks that are
+/// joined) in which its result is in `there` without an exchange; null: there is none.
+static cta::LayoutAttr sourceLayout(Operation *op, cta::LayoutAttr there) {
+  if (!there)
+    return there;
+  if (!isa<JoinOp>(op))
+    return cta::LayoutAttr::get(there.getContext(), operandLayoutFor(op, there.getLayout()));
+  auto parts = layout::split(there.getLayout());
+  return parts && layout::join(parts->half) == there.getLayout()
+             ? cta::LayoutAttr::get(there.getContext(), parts->half)
+             : cta::LayoutAttr();
+}
+
 /// Where threads hold what a warpgroup product makes of `value`: as the instruction reads it, or as
 /// shared memory is written at least cost.
 cta::LayoutAttr LayoutInference::layoutAtProduct(Value value, unsigned depth) const {
@@ -83,10 +96,10 @@ cta::LayoutAttr LayoutInference::layoutForUse(OpOperand &use, unsigned depth) co
                      type.getDimSize(0), type.getDimSize(1), dot.getType().getDimSize(1),
                      getElementBytes(type.getElementType()), coalescing.numWarps()));
   }
-  bool isLooked = isElementwise(user) || isa<TransOp, ReshapeOp>(user);
+  bool isLooked = isElementwise(user) || isa<TransOp, ReshapeOp, JoinOp>(user);
   cta::LayoutAttr there =
       depth > 0 && isLooked ? layoutAtProduct(user->getResult(0), depth - 1) : cta::LayoutAttr();
-  return there ? cta::LayoutAttr::get(context, operandLayoutFor(user, there.getLayout())) : there;
+  return sourceLayout(user, there);
 }
 
 cta::LayoutAttr LayoutInference::layoutAtAllProducts(Value value, unsigned depth,
@@ -100,8 +113,8 @@ cta::LayoutAttr LayoutInference::layoutAtAllProducts(Value value, unsigned depth
     --budget;
     if (isa<DotOp, cta::WarpgroupDotOp>(user))
       there = layoutForUse(use, 0);
-    else if (depth > 0 && isElementwise(user))
-      there = layoutAtAllProducts(user->getResult(0), depth - 1, budget);
+    else if (depth > 0 && (isElementwise(user) || isa<TransOp, ReshapeOp, JoinOp>(user)))
+      there = sourceLayout(user, layoutAtAllProducts(user->getResult(0), depth - 1, budget));
     if (!there || (common && there != common))
       return {};
     common = there;
@@ -120,6 +133,19 @@ static Operation *productOf(Value value) {
     value = user->getResult(0);
   }
   return nullptr;
+}
+
+/// How many blocks of its shape are joined with `value` to the operand of its product.
+static unsigned blocksInOperand(Value value) {
+  unsigned blocks = 1;
+  for (unsigned step = 0; step < reach::kJoined && !value.use_empty(); ++step) {
+    Operation *user = *value.user_begin();
+    if (isa<DotOp, cta::WarpgroupDotOp, cta::StageOp>(user))
+      break;
+    blocks *= isa<JoinOp>(user) ? 2 : 1;
+    value = user->getResult(0);
+  }
+  return blocks;
 }
 
 /// Whether something that `value` is made of, element by element, is loaded for others, too: that
@@ -204,8 +230,15 @@ cta::LayoutAttr LayoutInference::layoutOfChanged(Operation *op, cta::LayoutAttr 
     return {};
   Type moved = getElementType(product->getOperand(kDotA).getType());
   lowering::Cost here = costOfLoading(load, home, coalescing);
-  here += lowering::convertCost(home.getLayout(), there.getLayout(), moved, targetOf(op));
-  return costOfReading(load, there, isOfWarps, coalescing).total(warps) < here.total(warps)
-             ? there
-             : cta::LayoutAttr();
+  // Of blocks that are joined the whole would move.
+  lowering::Cost moving =
+      lowering::convertCost(home.getLayout(), there.getLayout(), moved, targetOf(op));
+  for (unsigned blocks = blocksInOperand(op->getResult(0)); blocks > 0; --blocks)
+    here += moving;
+  // What several operations take in single bytes or halves is widened and put together by each.
+  constexpr double kOfSeveral = 1.3;
+  double reading = costOfReading(load, there, isOfWarps, coalescing).total(warps);
+  if (!load->hasOneUse())
+    reading *= kOfSeveral;
+  return reading < here.total(warps) ? there : cta::LayoutAttr();
 }

@@ -18,7 +18,8 @@ def AssignLayoutsPass : TilePass<"tile-assign-layouts", "::mlir::ModuleOp"> {
     - **Needs**: structured control flow, inlined calls, module attribute
       `tile.kernel`.
     - **Guarantees**: every tensor type carries a `#cta.layout` with inputs register,
-      lane, warp; `vector` is set on loads and stores; no `tile.hint`.
+      lane, warp; `vector` is set on loads and stores; no `tile.hint`. Where the launch is checked,
+      parameters whose multiples would make accesses faster say so (`tile.wanted_multiple`).
     - **Never**: changes what is computed.
 
     1. Analyse how addresses and masks run along the axes (AxisInfo).
@@ -177,14 +178,15 @@ def KeepOperandsSharedPass : TilePass<"tile-keep-operands-shared", "::mlir::Modu
       that moves through shared memory only to be the operand of products by matrix instructions
       of warps, turned, repeated or as it is, is written there once, where it is computed, or
       behind the loads that follow, and each product reads from it what it needs, when it needs
-      it. Blocks of batches lie there one behind the other. Blocks that results of warpgroup
+      it. With registers for all, so is what moves for several operands, as it is and
+      turned say (`dot(x, trans(x))`). Blocks of batches lie there one behind the other. Blocks that results of warpgroup
       products are combined with, of which a thread has more behind the exchange, scales of
       columns say, are written in front of the product and read behind it, where that lets
       another program in; `cta.programs_together` tells the assembler. In every kernel, a block
       that warpgroups multiply as it is and transposed is written once, where the hardware reads
       one copy in both orders.
-    - **Never**: touches operands that threads already hold; nor, but for that, kernels that have
-      the registers.
+    - **Never**: touches operands that threads already hold; nor, but for that, what moves once in
+      kernels that have the registers.
 
     ```
       %b = cta.convert_layout %x         %s = cta.stage %x
