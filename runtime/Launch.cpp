@@ -165,8 +165,11 @@ const LoadedKernel *LoadedKernel::formForMultiples(uint64_t key, cuda::Stream st
   unsigned slot = 0;
   if (const MultiplesForm *form = find(slot))
     return form->kernel.get();
-  // Modules may not be loaded while a stream is captured.
-  if (slot == kMostMultiplesForms || isCapturing(owner->api(), stream))
+  if (slot == kMostMultiplesForms)
+    return nullptr;
+  // Modules may not be loaded while a stream is captured, which is asked in its context.
+  ScopedContext scope(owner->api(), owner->handle());
+  if (scope.result() != Result::Success || isCapturing(owner->api(), stream))
     return nullptr;
   std::lock_guard<std::mutex> lock(formsMutex);
   if (const MultiplesForm *form = find(slot)) // another thread was here meanwhile

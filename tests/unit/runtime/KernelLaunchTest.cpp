@@ -113,6 +113,16 @@ TEST_F(MultiplesTest, APreparedLaunchFollowsItsArguments) {
   EXPECT_EQ(last().kernel, "scale_8");
 }
 
+/// Whether a stream is captured is asked in its context, which need not be current.
+TEST_F(MultiplesTest, AStreamIsAskedInItsContext) {
+  auto kernel = loadScale();
+  cuda.calls.clear();
+  EXPECT_EQ(launched(*kernel, 8), "scale_8");
+  auto asked = llvm::find(cuda.calls, "cuStreamIsCapturing");
+  ASSERT_NE(asked, cuda.calls.end());
+  EXPECT_NE(std::find(cuda.calls.begin(), asked, "cuCtxGetCurrent"), asked);
+}
+
 /// A stream that is captured allows no loading.
 TEST_F(MultiplesTest, NothingIsLoadedWhileAStreamIsCaptured) {
   auto kernel = loadScale();
