@@ -21,6 +21,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
@@ -47,9 +48,16 @@ static bool isPlainLoad(const Instruction &i) {
   auto *text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
   if (!text || !loadsGlobal(i) || StringRef(text->getConstraintString()).contains("memory"))
     return false;
-  StringRef ptx = text->getAsmString();
-  return none_of(ArrayRef<StringRef>{"volatile", "acquire", "relaxed", ".cv", "st."},
-                 [&](StringRef word) { return ptx.contains(word); });
+  // An author's own text may do more.
+  SmallVector<StringRef, 4> statements;
+  StringRef(text->getAsmString()).split(statements, ';', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  return all_of(statements, [](StringRef statement) {
+    statement = statement.trim();
+    if (statement.starts_with("@"))
+      statement = statement.split(' ').second;
+    return statement.empty() || statement.starts_with("mov.b") ||
+           (statement.starts_with("ld.global") && !statement.contains(".cv"));
+  });
 }
 
 /// The instructions of `run`, with which no others mix, element by element.

@@ -15,7 +15,6 @@
 #include "compiler/FoldValues.h"
 #include "compiler/RegisterEstimate.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/Hashing.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/Analysis/LoopInfo.h"
