@@ -18,6 +18,7 @@
 #include "compiler/ElementsInTurn.h"
 #include "compiler/RegisterEstimate.h"
 #include "passes/facts/Registers.h"
+#include "passes/lowering/instructions/PtxText.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
@@ -46,18 +47,10 @@ static bool isPlainLoad(const Instruction &i) {
     return load->isUnordered() && !load->isVolatile() && loadsGlobal(i);
   auto *call = dyn_cast<CallInst>(&i);
   auto *text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
-  if (!text || !loadsGlobal(i) || StringRef(text->getConstraintString()).contains("memory"))
+  if (!text || StringRef(text->getConstraintString()).contains("memory"))
     return false;
   // An author's own text may do more.
-  SmallVector<StringRef, 4> statements;
-  StringRef(text->getAsmString()).split(statements, ';', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-  return all_of(statements, [](StringRef statement) {
-    statement = statement.trim();
-    if (statement.starts_with("@"))
-      statement = statement.split(' ').second;
-    return statement.empty() || statement.starts_with("mov.b") ||
-           (statement.starts_with("ld.global") && !statement.contains(".cv"));
-  });
+  return ptx::onlyLoadsGlobal(text->getAsmString());
 }
 
 /// The instructions of `run`, with which no others mix, element by element.

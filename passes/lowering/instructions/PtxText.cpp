@@ -19,6 +19,18 @@ bool ptx::loadsGlobal(StringRef text) {
   return text.contains("ld.global") || text.contains("ld.volatile.global");
 }
 
+bool ptx::onlyLoadsGlobal(StringRef text) {
+  llvm::SmallVector<StringRef, 4> statements;
+  text.split(statements, ';', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  return loadsGlobal(text) && llvm::all_of(statements, [](StringRef statement) {
+           statement = statement.trim();
+           if (statement.starts_with("@"))
+             statement = statement.split(' ').second;
+           return statement.empty() || statement.starts_with("mov.b") ||
+                  (statement.starts_with("ld.global") && !statement.contains(".cv"));
+         });
+}
+
 bool ptx::writesGlobal(StringRef text) {
   return text.contains("st.global") ||
          (text.contains(".global") && (text.contains("red.") || text.contains("atom.")));

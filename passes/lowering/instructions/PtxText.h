@@ -27,6 +27,8 @@ std::string extremumOfWords(bool isMaximum, bool isSigned);
 /// Threads of a warp, or a thread block, run it together.
 bool isCollective(llvm::StringRef text);
 bool loadsGlobal(llvm::StringRef text);
+/// Loads of plain memory, behind masks or not, and moves of registers, and nothing else.
+bool onlyLoadsGlobal(llvm::StringRef text);
 /// Stores there, or adds to what is there, and the like.
 bool writesGlobal(llvm::StringRef text);
 /// The operand of an access's mask, if `text` is nothing else: `@$n` in front of all of its
