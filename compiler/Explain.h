@@ -93,6 +93,8 @@ struct Explanation {
   int groups = 1; ///< of consumers, which take blocks by turns
   /// Axes of the grid along which programs start from the end: those are the longest.
   std::vector<int> fromEnd;
+  /// Arguments of which launches with such multiples are better served by a form of their own.
+  std::vector<std::pair<std::string, int>> wantedMultiples;
   /// What was asked for in vain, and why: ("pingpong", "a warpgroup has ...").
   std::vector<std::pair<std::string, std::string>> refused;
   int blockRegisters = 0;         ///< of a thread, that blocks take where most are held, about

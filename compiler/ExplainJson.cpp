@@ -103,6 +103,11 @@ json::Value Explanation::toJson() const {
                     {"exchanges", std::move(jsonExchanges)},
                     {"loops", std::move(jsonLoops)},
                     {"outside_loops", workToJson(outside)}};
+  json::Object multiples;
+  for (const auto &[name, multiple] : wantedMultiples)
+    multiples[name] = multiple;
+  if (!multiples.empty())
+    root["wanted_multiples"] = std::move(multiples);
   if (!fromEnd.empty())
     root["from_end"] = json::Array(fromEnd);
   if (roleRegisters.size() == 2)

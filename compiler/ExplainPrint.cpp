@@ -203,6 +203,10 @@ static void printSummary(const Explanation &e, raw_ostream &os) {
         "  few programs   grids of at most {} for each multiprocessor run in a form whose "
         "loops load ahead (--programs few)\n",
         m.fewPrograms);
+  for (const auto &[name, most] : e.wantedMultiples)
+    os << formatted(
+        "  multiples      launches with multiples of {} for `{}` take a form for that\n",
+        most == 2 ? std::string("2") : formatted("2 to {}", most), name);
   for (int axis : e.fromEnd)
     os << formatted(
         "  order          from the end of the grid's axis {}: programs there run longest\n", axis);

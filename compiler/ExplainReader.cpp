@@ -84,6 +84,12 @@ void Reader::run() {
     }
   if (auto axes = kernel->getParentOp()->getAttrOfType<DenseI32ArrayAttr>(cta::kFromEndAttr))
     out.fromEnd.assign(axes.asArrayRef().begin(), axes.asArrayRef().end());
+  for (BlockArgument arg : kernel.getArguments()) {
+    auto multiple = kernel.getArgAttrOfType<IntegerAttr>(arg.getArgNumber(), kWantedMultipleAttr);
+    auto name = dyn_cast<NameLoc>(arg.getLoc());
+    if (multiple && name)
+      out.wantedMultiples.push_back({name.getName().str(), int(multiple.getInt())});
+  }
   out.blockRegisters = registersOfBlocks(kernel);
   walk(kernel.getBody().front());
   compareLoads();
