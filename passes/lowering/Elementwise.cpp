@@ -2,6 +2,7 @@
 #include "passes/lowering/Elementwise.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/lowering/Comparisons.h"
+#include "passes/lowering/CountedQuotients.h"
 #include "passes/lowering/core/Coordinates.h"
 
 using namespace mlir;
@@ -35,14 +36,22 @@ LogicalResult Elementwise::lower(Operation *op) {
   SmallVector<unsigned> equal = firstOfEqual(op);
   SmallVector<InRun> places = placesInRuns(op);
   std::optional<Comparisons> comparisons;
+  auto at = [&](unsigned o, unsigned r) {
+    return (*operands[o])[operands[o]->size() == 1 ? 0 : r];
+  };
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
-    auto at = [&](unsigned o, unsigned r) {
-      return (*operands[o])[operands[o]->size() == 1 ? 0 : r];
-    };
     comparisons.emplace(core, compare);
     for (unsigned r = 0; r < count; ++r)
       if (count != equal.size() || equal[r] == r)
         comparisons->add(at(0, r), at(1, r));
+  }
+  std::optional<CountedQuotients> quotients;
+  if (isa<arith::DivSIOp, arith::RemSIOp>(op)) {
+    quotients.emplace(core, op);
+    for (unsigned r = 0; r < count; ++r)
+      if ((count != equal.size() || equal[r] == r) &&
+          (count != places.size() || places[r].first == r))
+        quotients->add(at(0, r), at(1, r));
   }
   for (unsigned r = 0; r < count; ++r) {
     if (count == equal.size() && equal[r] < r) {
@@ -71,7 +80,9 @@ LogicalResult Elementwise::lower(Operation *op) {
       continue;
     }
     candidates.push_back(r);
-    Value v = comparisons ? comparisons->lower(args[0], args[1]) : tryAffine(op, args);
+    Value v = comparisons ? comparisons->lower(args[0], args[1])
+              : quotients ? quotients->lower(args[0], args[1])
+                          : tryAffine(op, args);
     if (!v)
       v = emitScalar(op, args);
     if (!v)
