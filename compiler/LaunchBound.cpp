@@ -27,7 +27,7 @@
 // Straight code of so many threads that two programs have room only with few registers each gets
 // a bound of two, if it can do with those, and one of one, if all that it loads at once has room
 // then; so do loops that load once a turn, or little, of which a program alone would wait for every
-// load, if another has room.
+// load, if another has room. Turns that load nothing are to have what they work on in registers.
 //
 // A bound that comes with the kernel, because the number of its warps was chosen for so many
 // programs or they run in step, goes if it leaves far fewer registers than single values take, or
@@ -145,16 +145,22 @@ static bool makesRoomForAnother(const Function &kernel, int threads, const tile:
 }
 
 /// Whether a program of `kernel` would have its multiprocessor alone for its registers, but could
-/// do with few enough to share it.
-static bool couldShare(const Function &kernel, int threads, const tile::Target &target,
-                       int sharedBytes) {
+/// do with few enough to share it. Turns that load nothing wait for no memory, unless what they
+/// work on is spilled.
+static bool couldShare(const Function &kernel, const LoopInfo &loops, int threads,
+                       const tile::Target &target, int sharedBytes) {
   auto programs = [&](int registers) {
     return tile::occupancyOf(target.multiprocessor, threads, registers, sharedBytes).programs;
   };
   int64_t left = mostRegistersOfThread(target, 2 * threads);
   int needed = fewestRegisters(kernel);
-  return programs(needed) == 1 && programs(int(left)) > 1 &&
-         needed <= tuningOf(target).boundFewestRegisters * double(left);
+  if (programs(needed) != 1 || programs(int(left)) < 2 ||
+      needed > tuningOf(target).boundFewestRegisters * double(left))
+    return false;
+  bool loadsInTurns = any_of(kernel, [&](const BasicBlock &block) {
+    return loops.getLoopFor(&block) && any_of(block, loadsGlobal);
+  });
+  return loadsInTurns || estimateParts(kernel, loops, Loads::AsWritten).inLoops <= left;
 }
 
 /// Whether straight code of so many threads has its multiprocessor alone, with the registers that
@@ -339,7 +345,7 @@ int tile::setLaunchBound(Function &kernel, const Target &target, int sharedBytes
     programs = programsOfTurns(kernel, loops, threads, target, sharedBytes);
   if (!programs && !loops.empty() &&
       !loadsMuchInTurns(kernel, loops, 2 * threads >= target.multiprocessor.threads) &&
-      couldShare(kernel, threads, target, sharedBytes))
+      couldShare(kernel, loops, threads, target, sharedBytes))
     programs = 2;
   int ofFew = programsOfFew(kernel, loops, threads, target, sharedBytes);
   if (programs && ofFew >= programs)
