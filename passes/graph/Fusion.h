@@ -25,7 +25,7 @@ struct Group {
 
 /// Operations of one kernel. People's formulas have far fewer; of loops that are unrolled the time
 /// to look for fusions would grow by the square of this, and that of the kernel's compilation.
-inline constexpr size_t kMostTogether = 256;
+inline constexpr size_t kMostTogether = 1024;
 
 /// As they stand in the function.
 void sortInBlock(Ops &ops);

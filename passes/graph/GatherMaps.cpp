@@ -1,8 +1,10 @@
 //===- GatherMaps.cpp - elements of what is computed element by element ---===//
 //
-// Few elements of a map are the map of few elements: of the logarithms of a softmax those of the
-// labels are computed of what was given for these and what is known of their rows, and the others
-// are stored nowhere. Where as many or more are taken it is left: nothing would be computed less.
+// Elements of what is taken by indices are taken where those of their places say: of every second
+// column every second row. Few elements of a map are the map of few elements: of the logarithms of
+// a softmax those of the labels are computed of what was given for these and what is known of their
+// rows, and the others are stored nowhere. Where as many or more are taken it is left: nothing
+// would be computed less.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/PatternMatch.h"
@@ -41,11 +43,12 @@ public:
   Taker(OpBuilder &b, GatherOp op) : b(b), op(op), indices(b, op.getLoc()) {}
   /// Elements of a value: an index for each of its dimensions, null along one of size 1.
   Value take(Value value, ArrayRef<Value> at);
+  /// Those of an operand that broadcasts to `result`, whose dimensions `at` is of.
+  Value takeOperand(Value operand, Value result, ArrayRef<Value> at);
   /// What tells whether all indices are inside, and 0 where they are not.
   Value onlyInside(Value value);
 
 private:
-  Value takeOperand(Value operand, Value result, ArrayRef<Value> at);
   Value takeOfArray(Value value, ArrayRef<Value> at);
   Value whole(Value value, ArrayRef<Value> at);
 
@@ -99,7 +102,6 @@ Value Taker::takeOfArray(Value value, ArrayRef<Value> at) {
   return GatherOp::create(b, op.getLoc(), type, value, all, op.getGuarded());
 }
 
-/// An operand broadcasts to the result, whose dimensions `at` is of.
 Value Taker::takeOperand(Value operand, Value result, ArrayRef<Value> at) {
   Sizes sizes = typeOf(operand).sizes();
   size_t missing = typeOf(result).sizes().size() - sizes.size();
@@ -184,6 +186,26 @@ static bool takesFew(GatherOp op) {
   return true;
 }
 
+/// Whether a value is one array's elements where some condition of their places holds, and a number
+/// elsewhere, as what is padded is: that takes less than to store it and read it.
+static bool isOneArray(Value value) {
+  unsigned arrays = 0;
+  bool isLight = true;
+  visitSources(value, [&](Value source) {
+    Operation *op = source.getDefiningOp();
+    if (auto map = dyn_cast_or_null<MapOp>(op)) {
+      bool isOfPlaces = typeOf(source).getElement().isInteger();
+      isLight &= isOfPlaces || map.getKind() == MapKind::select;
+      return true;
+    }
+    if (isa_and_nonnull<RearrangeOp, CastOp>(op))
+      return true;
+    arrays += !isa_and_nonnull<IndexOp, SizeOp, ConstantOp>(op);
+    return false;
+  });
+  return isLight && arrays == 1;
+}
+
 /// How many operations are done again for what is taken of a value.
 static unsigned countMaps(Value value) {
   unsigned count = 0;
@@ -195,6 +217,21 @@ static unsigned countMaps(Value value) {
   return count;
 }
 
+/// Its indices, without those along dimensions of one; nothing if they do not give its shape then.
+static std::optional<SmallVector<Value>> placesOf(GatherOp op) {
+  SmallVector<Value> at;
+  Sizes shape;
+  unsigned dim;
+  for (auto [index, size] : llvm::zip(op.getIndices(), typeOf(op.getSrc()).sizes())) {
+    at.push_back(size.isConstant(1) ? Value() : index);
+    if (at.back())
+      shape = *broadcast(shape, typeOf(index).sizes(), dim);
+  }
+  if (shape != op.getType().sizes())
+    return std::nullopt;
+  return at;
+}
+
 namespace {
 /// With so many operations `left` that may be done again: elements of sums of elements, and so on,
 /// are as many as there are ways down to the array, and are stored instead.
@@ -202,22 +239,49 @@ struct GatherOfMap : OpRewritePattern<GatherOp> {
   GatherOfMap(MLIRContext *context, unsigned &left) : OpRewritePattern(context), left(left) {}
   unsigned &left;
   LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
-    if (!isa_and_nonnull<MapOp, CastOp>(op.getSrc().getDefiningOp()) || !takesFew(op))
+    if (!isa_and_nonnull<MapOp, CastOp>(op.getSrc().getDefiningOp()) ||
+        !(takesFew(op) || isOneArray(op.getSrc())))
       return failure();
-    SmallVector<Value> at;
-    Sizes shape;
-    unsigned dim;
-    for (auto [index, size] : llvm::zip(op.getIndices(), typeOf(op.getSrc()).sizes())) {
-      at.push_back(size.isConstant(1) ? Value() : index);
-      if (at.back())
-        shape = *broadcast(shape, typeOf(index).sizes(), dim);
-    }
+    std::optional<SmallVector<Value>> at = placesOf(op);
     unsigned count = countMaps(op.getSrc());
-    if (shape != op.getType().sizes() || count > left)
+    if (!at || count > left)
       return failure();
     left -= count;
     Taker taker(rewriter, op);
-    Value value = taker.take(op.getSrc(), at);
+    Value value = taker.take(op.getSrc(), *at);
+    rewriter.replaceOp(op, op.getGuarded() ? taker.onlyInside(value) : value);
+    return success();
+  }
+};
+
+/// Where all that is made of an array by indices are elements of it, those are taken from what it
+/// is made of. However many they are: the array would be written and read beside.
+struct GatherOfGather : OpRewritePattern<GatherOp> {
+  GatherOfGather(MLIRContext *context, unsigned &left) : OpRewritePattern(context), left(left) {}
+  unsigned &left;
+  LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
+    auto inner = op.getSrc().getDefiningOp<GatherOp>();
+    auto takes = [&](Operation *user) {
+      auto gather = dyn_cast<GatherOp>(user);
+      return gather && gather.getSrc() == inner.getResult() && placesOf(gather) &&
+             !llvm::is_contained(gather.getIndices(), inner.getResult());
+    };
+    if (!inner || !llvm::all_of(inner->getUsers(), takes))
+      return failure();
+    unsigned count = 0;
+    for (Value index : inner.getIndices())
+      count += countMaps(index);
+    if (count > left)
+      return failure();
+    left -= count;
+    Taker taker(rewriter, op);
+    SmallVector<Value> places = *placesOf(op), at;
+    for (Value index : inner.getIndices())
+      at.push_back(taker.takeOperand(index, inner.getResult(), places));
+    // Places outside of what the inner one gives may lie anywhere in its array, and beside it.
+    bool guarded = inner.getGuarded() || op.getGuarded();
+    Value value =
+        GatherOp::create(rewriter, op.getLoc(), op.getType(), inner.getSrc(), at, guarded);
     rewriter.replaceOp(op, op.getGuarded() ? taker.onlyInside(value) : value);
     return success();
   }
@@ -225,5 +289,5 @@ struct GatherOfMap : OpRewritePattern<GatherOp> {
 } // namespace
 
 void tile::graph::addGatherPatterns(RewritePatternSet &patterns, unsigned &left) {
-  patterns.add<GatherOfMap>(patterns.getContext(), left);
+  patterns.add<GatherOfMap, GatherOfGather>(patterns.getContext(), left);
 }

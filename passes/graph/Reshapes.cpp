@@ -96,30 +96,100 @@ struct ReshapeToIndices : OpRewritePattern<ReshapeOp> {
   }
 };
 
-/// What is computed of the elements alone is computed before they get another shape: there it is
-/// part of the kernel that has them.
+/// What broadcasts to a shape, of the sizes of another one with as many elements in the same order,
+/// so that it broadcasts to that.
+class InShape {
+public:
+  InShape(PatternRewriter &rewriter, ReshapeOp shape)
+      : rewriter(rewriter), source(typeOf(shape.getSrc()).sizes()), result(shape.getType().sizes()),
+        runs(runsOf(source, result)) {}
+
+  /// Where its elements lie along `source`: it repeats along all of a run, or along none of it.
+  /// Nothing for others; an array of the caller's alone may get another shape, by indices.
+  bool canBe(Value operand) const {
+    Sizes own = inFull(operand);
+    return llvm::all_of(runs, [&](const Run &run) {
+      return repeats(own, run) ||
+             (isWhole(own, run) && (isOneDimension(run) || isCallers(operand)));
+    });
+  }
+  Value as(Value operand) const {
+    Sizes own = inFull(operand), sizes(source.size(), Size(1));
+    size_t missing = own.size() - typeOf(operand).sizes().size();
+    SmallVector<int64_t> dims(source.size(), -1);
+    bool isView = true;
+    for (const Run &run : runs) {
+      if (repeats(own, run))
+        continue;
+      isView &= isOneDimension(run);
+      dims[run.source] = int64_t(run.result - missing);
+      std::copy(source.begin() + run.source, source.begin() + run.sourceEnd,
+                sizes.begin() + run.source);
+    }
+    auto type = GraphTensorType::of(rewriter.getContext(), sizes, typeOf(operand).getElement());
+    Location loc = operand.getLoc();
+    if (isView)
+      return RearrangeOp::create(rewriter, loc, type, operand, dims);
+    return ReshapeOp::create(rewriter, loc, type, operand);
+  }
+
+private:
+  /// With dimensions of one in front.
+  Sizes inFull(Value operand) const {
+    Sizes own = typeOf(operand).sizes(), sizes(result.size() - own.size(), Size(1));
+    llvm::append_range(sizes, own);
+    return sizes;
+  }
+  bool repeats(const Sizes &sizes, const Run &run) const {
+    return std::all_of(sizes.begin() + run.result, sizes.begin() + run.resultEnd,
+                       [](const Size &size) { return size.isConstant(1); });
+  }
+  bool isWhole(const Sizes &sizes, const Run &run) const {
+    return std::equal(sizes.begin() + run.result, sizes.begin() + run.resultEnd,
+                      result.begin() + run.result);
+  }
+  bool isOneDimension(const Run &run) const {
+    return run.sourceEnd - run.source == 1 && run.resultEnd - run.result == 1;
+  }
+
+  PatternRewriter &rewriter;
+  Sizes source, result;
+  SmallVector<Run> runs;
+};
+
+/// What is computed of elements, and of others that repeat along what gets another shape or are the
+/// caller's, is computed before that: there it is part of the kernel that has them.
 struct MapBeforeReshape : RewritePattern {
   explicit MapBeforeReshape(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     if (!isa<MapOp, CastOp>(op))
       return failure();
+    auto isMoved = [&](ReshapeOp shape) {
+      return shape && !isCallers(shape.getSrc()) &&
+             shape.getType().sizes() == typeOf(op->getResult(0)).sizes() &&
+             llvm::all_of(shape->getUsers(), [&](Operation *user) { return user == op; });
+    };
     ReshapeOp shape;
-    for (Value operand : op->getOperands()) {
-      if (typeOf(operand).sizes().empty())
-        continue;
-      auto own = operand.getDefiningOp<ReshapeOp>();
-      if (!own || (shape && own != shape))
-        return failure();
-      shape = own;
-    }
-    if (!shape || isCallers(shape.getSrc()) ||
-        !llvm::all_of(shape->getUsers(), [&](Operation *user) { return user == op; }))
+    for (Value operand : op->getOperands())
+      if (auto own = operand.getDefiningOp<ReshapeOp>(); !shape && isMoved(own))
+        shape = own;
+    if (!shape)
       return failure();
+    InShape inSource(rewriter, shape);
+    auto stays = [&](Value operand) {
+      return operand == shape.getResult() || typeOf(operand).sizes().empty();
+    };
+    for (Value operand : op->getOperands())
+      if (!stays(operand) && !inSource.canBe(operand))
+        return failure();
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(operand == shape.getResult() ? shape.getSrc()
+                         : stays(operand)             ? operand
+                                                      : inSource.as(operand));
     Operation *moved = rewriter.clone(*op);
-    for (OpOperand &operand : moved->getOpOperands())
-      if (operand.get() == shape.getResult())
-        operand.set(shape.getSrc());
+    moved->setOperands(operands);
     moved->getResult(0).setType(GraphTensorType::of(
         op->getContext(), typeOf(shape.getSrc()).sizes(), typeOf(op->getResult(0)).getElement()));
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, op->getResult(0).getType(), moved->getResult(0));

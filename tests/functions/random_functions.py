@@ -70,7 +70,8 @@ class Function:
     def grow(self):
         self.rng.choice([self.unary, self.unary, self.binary, self.binary, self.binary, self.select,
                          self.reduce, self.reduce, self.normalise, self.view, self.multiply, self.move,
-                         self.attend, self.scan, self.write, self.named, self.named, self.order, self.contract])()
+                         self.attend, self.scan, self.write, self.named, self.named, self.order, self.contract,
+                         self.reshape, self.take_twice])()
 
     def unary(self):
         x, shape = self.pick()
@@ -300,6 +301,36 @@ class Function:
             f"{x}[{colons}::-1]",
             f"{x}[{colons}(tile.arange({x}.shape[{axis}]) * 7 + 3) % {x}.shape[{axis}]]",
             f"({x}[{colons}0] + {x}[{colons}-1]).unsqueeze({axis}) * 0.5 + 0 * {x}"])
+        self.add(form, shape)
+
+    def reshape(self):
+        """Another shape between what is computed, with what repeats along some dimensions."""
+        x, shape = self.pick()
+        y = self.rng.choice([v for v, s in self.values if broadcast(shape, s) == shape])
+        if not shape:
+            return
+        flat = self.rng.choice(["-1", f"{x}.shape[0], -1", f"-1, {x}.shape[-1]"])
+        form = self.rng.choice(["tile.tanh({x}).reshape({flat}).reshape({x}.shape) + {y}",
+                                "tile.relu({y} - (({x} * 0.5).reshape({flat}) + 1).reshape({x}.shape))"])
+        self.add(f"tile.clamp({form.format(x=x, y=y, flat=flat)}, -8, 8)", shape)
+
+    def take_twice(self):
+        """Elements of elements, some of them outside."""
+        x, shape = self.pick()
+        if not shape:
+            return
+        axis, other = self.rng.randrange(len(shape)), self.rng.randrange(len(shape))
+        def at(text, axis):
+            return f"[{':, ' * axis}{text}]"
+        n = f"{x}.shape[{axis}]"
+        index = f"(tile.arange({n}) * 3 + 1) % {n}"
+        widths = ", ".join("(2, 1)" if i == axis else "(0, 0)" for i in range(len(shape)))
+        form = self.rng.choice([
+            f"tile.repeat_interleave({x}, 2, {axis}){at('::2', axis)}{at('::-1', other)}",
+            f"{x}{at(index, axis)}{at('::-1', other)}",
+            f"{x}{at('::-1', other)}{at(index, axis)}",
+            f"tile.flip(tile.pad({x}, [{widths}]), {axis}){at(f'1:{n} + 1', axis)}",
+            f"tile.repeat_interleave(tile.pad({x}, [{widths}]), 3, {axis}){at('4::3', axis)}{at(f':{n}', axis)}"])
         self.add(form, shape)
 
     def write(self):

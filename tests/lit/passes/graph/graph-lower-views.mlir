@@ -105,9 +105,9 @@ func.func @part_of_padded(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N
 
 // So is what goes on in front of a part, but not behind one that the array goes on behind.
 // CHECK-LABEL: @padded_part
-// CHECK: %[[P:.*]] = graph.gather %arg0[%{{.*}}] :
 // CHECK: %[[A:.*]] = graph.gather %arg0[%{{.*}}] {guarded}
-// CHECK: %[[B:.*]] = graph.gather %[[P]][%{{.*}}] {guarded}
+// CHECK: %[[P:.*]] = graph.gather %arg0[%{{.*}}] {guarded}
+// CHECK: %[[B:.*]] = graph.map where(%{{.*}}, %[[P]], %{{.*}})
 // CHECK: return %[[A]], %[[B]]
 func.func @padded_part(%x: !graph.tensor<"N", f32>) -> (!graph.tensor<"N", f32>, !graph.tensor<"N", f32>) {
   %p = graph.window %x ["0"] {inside} : !graph.tensor<"N", f32> -> !graph.tensor<"N - 1", f32>
@@ -185,4 +185,93 @@ func.func @places(%w: !graph.tensor<"", f32>, %at: !graph.tensor<"N", i32>) -> !
   %p = graph.map pow(%w, %i) : (!graph.tensor<"", f32>, !graph.tensor<"N", i32>) -> !graph.tensor<"N", f32>
   %g = graph.gather %p[%at] : (!graph.tensor<"N", f32>, !graph.tensor<"N", i32>) -> !graph.tensor<"N", f32>
   return %g : !graph.tensor<"N", f32>
+}
+
+// -----
+
+// Elements of elements are elements of the array, wherever they lie; what lies outside of either is 0.
+// CHECK-LABEL: @elements_of_elements
+// CHECK: %[[I:.*]] = graph.gather %arg1[%arg2]
+// CHECK: %[[X:.*]] = graph.gather %arg0[%[[I]]] {guarded}
+// CHECK-NOT: graph.gather
+// CHECK: %[[R:.*]] = graph.map where(%{{.*}}, %[[X]], %{{.*}})
+// CHECK: return %[[R]]
+func.func @elements_of_elements(%x: !graph.tensor<"M", f32>, %i: !graph.tensor<"N", i32>, %j: !graph.tensor<"K", i32>) -> !graph.tensor<"K", f32> {
+  %a = graph.gather %x[%i] : (!graph.tensor<"M", f32>, !graph.tensor<"N", i32>) -> !graph.tensor<"N", f32>
+  %b = graph.gather %a[%j] {guarded} : (!graph.tensor<"N", f32>, !graph.tensor<"K", i32>) -> !graph.tensor<"K", f32>
+  return %b : !graph.tensor<"K", f32>
+}
+
+// -----
+
+// Of what is stored anyway they are taken from there.
+// CHECK-LABEL: @stored_anyway
+// CHECK: %[[A:.*]] = graph.gather %arg0
+// CHECK: graph.gather %[[A]]
+func.func @stored_anyway(%x: !graph.tensor<"M", f32>, %i: !graph.tensor<"N", i32>, %j: !graph.tensor<"K", i32>) -> (!graph.tensor<"N", f32>, !graph.tensor<"K", f32>) {
+  %a = graph.gather %x[%i] : (!graph.tensor<"M", f32>, !graph.tensor<"N", i32>) -> !graph.tensor<"N", f32>
+  %b = graph.gather %a[%j] : (!graph.tensor<"N", f32>, !graph.tensor<"K", i32>) -> !graph.tensor<"K", f32>
+  return %a, %b : !graph.tensor<"N", f32>, !graph.tensor<"K", f32>
+}
+
+// -----
+
+// Of an array with numbers around it as many elements as there are, or more, are no reason to store
+// it; of exponentials they are.
+// CHECK-LABEL: @around
+// CHECK: graph.gather %arg0[{{.*}}] {guarded}
+// CHECK-NOT: graph.gather
+// CHECK: graph.map where
+// CHECK: return
+func.func @around(%x: !graph.tensor<"M", f32>, %c: f32, %j: !graph.tensor<"K", i32>) -> !graph.tensor<"K", f32> {
+  %w = graph.window %x ["-1"] : !graph.tensor<"M", f32> -> !graph.tensor<"M + 2", f32>
+  %i = graph.index : !graph.tensor<"M + 2", i32>
+  %z = graph.constant 0 : i64 : !graph.tensor<"", i32>
+  %n = graph.constant 0xFFF0000000000000 : f64 : !graph.tensor<"", f32>
+  %in = graph.map gt(%i, %z) : (!graph.tensor<"M + 2", i32>, !graph.tensor<"", i32>) -> !graph.tensor<"M + 2", i1>
+  %p = graph.map where(%in, %w, %n) : (!graph.tensor<"M + 2", i1>, !graph.tensor<"M + 2", f32>, !graph.tensor<"", f32>) -> !graph.tensor<"M + 2", f32>
+  %b = graph.gather %p[%j] : (!graph.tensor<"M + 2", f32>, !graph.tensor<"K", i32>) -> !graph.tensor<"K", f32>
+  return %b : !graph.tensor<"K", f32>
+}
+
+// CHECK-LABEL: @exponentials
+// CHECK: %[[E:.*]] = graph.map exp(%arg0)
+// CHECK: graph.gather %[[E]]
+func.func @exponentials(%x: !graph.tensor<"M", f32>, %j: !graph.tensor<"K", i32>) -> !graph.tensor<"K", f32> {
+  %e = graph.map exp(%x) : (!graph.tensor<"M", f32>) -> !graph.tensor<"M", f32>
+  %b = graph.gather %e[%j] : (!graph.tensor<"M", f32>, !graph.tensor<"K", i32>) -> !graph.tensor<"K", f32>
+  return %b : !graph.tensor<"K", f32>
+}
+
+// -----
+
+// What is added to another shape of what is computed is added before: a number of each channel, which
+// repeats along all that is joined, and an array of the caller's, at other indices.
+// CHECK-LABEL: @biased
+// CHECK: %[[E:.*]] = graph.map exp(%arg0)
+// CHECK: %[[B:.*]] = graph.rearrange %arg1 [-1, 0, -1] : {{.*}} -> !graph.tensor<"1, C, 1", f32>
+// CHECK: %[[S:.*]] = graph.map mul(%[[E]], %[[B]]) : {{.*}} -> !graph.tensor<"N, C, H*W", f32>
+// CHECK: %[[R:.*]] = graph.gather %arg2
+// CHECK: %[[A:.*]] = graph.map add(%[[R]], %[[S]])
+// CHECK: %[[O:.*]] = graph.reshape %[[A]]
+// CHECK: return %[[O]]
+func.func @biased(%x: !graph.tensor<"N, C, H*W", f32>, %b: !graph.tensor<"C, 1, 1", f32>, %r: !graph.tensor<"N, C, H, W", f32>) -> !graph.tensor<"N, C, H, W", f32> {
+  %e = graph.map exp(%x) : (!graph.tensor<"N, C, H*W", f32>) -> !graph.tensor<"N, C, H*W", f32>
+  %y = graph.reshape %e : !graph.tensor<"N, C, H*W", f32> -> !graph.tensor<"N, C, H, W", f32>
+  %s = graph.map mul(%y, %b) : (!graph.tensor<"N, C, H, W", f32>, !graph.tensor<"C, 1, 1", f32>) -> !graph.tensor<"N, C, H, W", f32>
+  %a = graph.map add(%r, %s) : (!graph.tensor<"N, C, H, W", f32>, !graph.tensor<"N, C, H, W", f32>) -> !graph.tensor<"N, C, H, W", f32>
+  return %a : !graph.tensor<"N, C, H, W", f32>
+}
+
+// -----
+
+// Not what repeats along a part of what is joined, nor what is computed elsewhere.
+// CHECK-LABEL: @part_of_joined
+// CHECK: %[[Y:.*]] = graph.reshape
+// CHECK: graph.map mul(%[[Y]], %arg1)
+func.func @part_of_joined(%x: !graph.tensor<"N, H*W", f32>, %b: !graph.tensor<"H, 1", f32>) -> !graph.tensor<"N, H, W", f32> {
+  %e = graph.map exp(%x) : (!graph.tensor<"N, H*W", f32>) -> !graph.tensor<"N, H*W", f32>
+  %y = graph.reshape %e : !graph.tensor<"N, H*W", f32> -> !graph.tensor<"N, H, W", f32>
+  %s = graph.map mul(%y, %b) : (!graph.tensor<"N, H, W", f32>, !graph.tensor<"H, 1", f32>) -> !graph.tensor<"N, H, W", f32>
+  return %s : !graph.tensor<"N, H, W", f32>
 }
