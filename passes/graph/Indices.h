@@ -55,6 +55,10 @@ private:
 /// Reshapes of the caller's arrays become indices; what is computed of elements alone is computed
 /// before a reshape.
 void addReshapePatterns(mlir::RewritePatternSet &patterns);
+/// Products of rows that are one dimension only for them are of rows as they lie, and what is done
+/// with their results before these get their own shape is done in it. Comes before what reshapes
+/// become indices for.
+void addProductPatterns(mlir::RewritePatternSet &patterns);
 /// Few elements of what is computed element by element are computed of few, while operations are
 /// `left` that may be done more than once.
 void addGatherPatterns(mlir::RewritePatternSet &patterns, unsigned &left);

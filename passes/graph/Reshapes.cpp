@@ -58,7 +58,48 @@ static bool isCallers(Value value) {
   return !value.getDefiningOp();
 }
 
+/// Whether `shape` makes one dimension of all but the last.
+static bool joinsRows(ReshapeOp shape) {
+  if (!shape)
+    return false;
+  Sizes source = typeOf(shape.getSrc()).sizes(), result = shape.getType().sizes();
+  return result.size() == 2 && source.size() > 2 && source.back() == result.back();
+}
+
 namespace {
+/// The kernel of a product makes one dimension of rows itself, where they lie so, and reads others
+/// as they lie: the result gets the other shape, and what is computed for the left operand stays
+/// part of the kernel.
+struct ProductOfJoinedRows : OpRewritePattern<MatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
+    auto shape = op.getLhs().getDefiningOp<ReshapeOp>();
+    if (!joinsRows(shape) || typeOf(op.getRhs()).sizes().size() != 2)
+      return failure();
+    Value source = shape.getSrc();
+    Sizes sizes = typeOf(source).sizes();
+    sizes.back() = op.getType().sizes().back();
+    auto type = GraphTensorType::of(op.getContext(), sizes, op.getType().getElement());
+    Value product = MatmulOp::create(rewriter, op.getLoc(), type, source, op.getRhs());
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), product);
+    return success();
+  }
+};
+
+struct ReshapeOfReshape : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto first = op.getSrc().getDefiningOp<ReshapeOp>();
+    if (!first)
+      return failure();
+    if (typeOf(first.getSrc()) == op.getType())
+      rewriter.replaceOp(op, first.getSrc());
+    else
+      rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), first.getSrc());
+    return success();
+  }
+};
+
 struct ReshapeToIndices : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
@@ -104,15 +145,16 @@ public:
       : rewriter(rewriter), source(typeOf(shape.getSrc()).sizes()), result(shape.getType().sizes()),
         runs(runsOf(source, result)) {}
 
-  /// Where its elements lie along `source`: it repeats along all of a run, or along none of it.
-  /// Nothing for others; an array of the caller's alone may get another shape, by indices.
-  bool canBe(Value operand) const {
+  /// Whether it repeats along all of a run, or along none of it. With `byIndices` an array of the
+  /// caller's may get another shape for that.
+  bool canBe(Value operand, bool byIndices) const {
     Sizes own = inFull(operand);
     return llvm::all_of(runs, [&](const Run &run) {
       return repeats(own, run) ||
-             (isWhole(own, run) && (isOneDimension(run) || isCallers(operand)));
+             (isWhole(own, run) && (isOneDimension(run) || (byIndices && isCallers(operand))));
     });
   }
+  /// Where its elements lie along `source`.
   Value as(Value operand) const {
     Sizes own = inFull(operand), sizes(source.size(), Size(1));
     size_t missing = own.size() - typeOf(operand).sizes().size();
@@ -160,8 +202,9 @@ private:
 /// What is computed of elements, and of others that repeat along what gets another shape or are the
 /// caller's, is computed before that: there it is part of the kernel that has them.
 struct MapBeforeReshape : RewritePattern {
-  explicit MapBeforeReshape(MLIRContext *context)
-      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
+  MapBeforeReshape(MLIRContext *context, bool byIndices)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context), byIndices(byIndices) {}
+  bool byIndices;
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     if (!isa<MapOp, CastOp>(op))
       return failure();
@@ -181,7 +224,7 @@ struct MapBeforeReshape : RewritePattern {
       return operand == shape.getResult() || typeOf(operand).sizes().empty();
     };
     for (Value operand : op->getOperands())
-      if (!stays(operand) && !inSource.canBe(operand))
+      if (!stays(operand) && !inSource.canBe(operand, byIndices))
         return failure();
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
@@ -199,5 +242,11 @@ struct MapBeforeReshape : RewritePattern {
 } // namespace
 
 void tile::graph::addReshapePatterns(RewritePatternSet &patterns) {
-  patterns.add<ReshapeToIndices, MapBeforeReshape>(patterns.getContext());
+  patterns.add<ReshapeOfReshape, ReshapeToIndices>(patterns.getContext());
+  patterns.add<MapBeforeReshape>(patterns.getContext(), /*byIndices=*/true);
+}
+
+void tile::graph::addProductPatterns(RewritePatternSet &patterns) {
+  patterns.add<ProductOfJoinedRows, ReshapeOfReshape>(patterns.getContext());
+  patterns.add<MapBeforeReshape>(patterns.getContext(), /*byIndices=*/false);
 }

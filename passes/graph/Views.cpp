@@ -266,7 +266,10 @@ struct GraphLowerViewsPass
 
   void runOnOperation() override {
     unsigned views = countViews();
-    RewritePatternSet patterns(&getContext());
+    RewritePatternSet products(&getContext()), patterns(&getContext());
+    addProductPatterns(products);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(products))))
+      return signalPassFailure();
     unsigned copies = 2048;
     patterns.add<SinkThroughMaps, WindowOfGather>(&getContext(), copies);
     patterns.add<MergeWindows, SinkThroughViews, WindowOfIndices, RepeatLoose, WindowToGather,

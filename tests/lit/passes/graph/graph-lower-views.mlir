@@ -275,3 +275,23 @@ func.func @part_of_joined(%x: !graph.tensor<"N, H*W", f32>, %b: !graph.tensor<"H
   %s = graph.map mul(%y, %b) : (!graph.tensor<"N, H, W", f32>, !graph.tensor<"H, 1", f32>) -> !graph.tensor<"N, H, W", f32>
   return %s : !graph.tensor<"N, H, W", f32>
 }
+
+// -----
+
+// Rows that are one dimension for a product alone are multiplied as they lie, and what is done with
+// its result, in whatever shape, is done there.
+// CHECK-LABEL: @joined_rows
+// CHECK-NOT: graph.gather
+// CHECK: %[[M:.*]] = graph.matmul %arg0, %arg1
+// CHECK: %[[B:.*]] = graph.rearrange %arg2 [-1, -1, 0]
+// CHECK: %[[N:.*]] = graph.map add(%[[M]], %[[B]])
+// CHECK: %[[Z:.*]] = graph.map add(%arg3, %[[N]])
+// CHECK: return %[[Z]]
+func.func @joined_rows(%x: !graph.tensor<"B, S, D", f32>, %w: !graph.tensor<"D, F", f32>, %b: !graph.tensor<"F", f32>, %r: !graph.tensor<"B, S, F", f32>) -> !graph.tensor<"B, S, F", f32> {
+  %e = graph.reshape %x : !graph.tensor<"B, S, D", f32> -> !graph.tensor<"B*S, D", f32>
+  %m = graph.matmul %e, %w : !graph.tensor<"B*S, D", f32>, !graph.tensor<"D, F", f32> -> !graph.tensor<"B*S, F", f32>
+  %n = graph.map add(%m, %b) : (!graph.tensor<"B*S, F", f32>, !graph.tensor<"F", f32>) -> !graph.tensor<"B*S, F", f32>
+  %y = graph.reshape %n : !graph.tensor<"B*S, F", f32> -> !graph.tensor<"B, S, F", f32>
+  %z = graph.map add(%r, %y) : (!graph.tensor<"B, S, F", f32>, !graph.tensor<"B, S, F", f32>) -> !graph.tensor<"B, S, F", f32>
+  return %z : !graph.tensor<"B, S, F", f32>
+}
