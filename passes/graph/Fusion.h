@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/graph/Space.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallVector.h"
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,6 +47,10 @@ private:
   bool moveBehind();
   bool isStoredAnyway(mlir::Value value, Group *by, Group *reader) const;
   std::optional<Ops> endOf(mlir::Operation *last, Group *group, Group *to) const;
+  /// Operations that go to other kernels, by these.
+  using Moves = llvm::SmallVector<std::pair<Group *, Ops>, 2>;
+  std::optional<Moves> endsOf(mlir::Operation *source, Group *group) const;
+  bool move(const Moves &moves, Group *group);
   void splitReductions();
   void nameParts();
   void addAll();

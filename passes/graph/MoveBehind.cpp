@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/graph/Fusion.h"
+#include "passes/graph/Sources.h"
 
 using namespace mlir;
 using namespace tile::graph;
@@ -48,8 +49,102 @@ std::optional<Ops> Fusion::endOf(Operation *last, Group *group, Group *to) const
   return found;
 }
 
-/// Moves what stood at the end of a kernel to the one that needs it, where what it reads is stored
-/// anyway; false if there is none.
+/// What a kernel computes an operation's result of, from near to far.
+static Ops sourcesIn(Operation *op, const Ops &ops) {
+  Ops found;
+  visitSources(SmallVector<Value>(op->getOperands()), [&](Value value) {
+    Operation *source = value.getDefiningOp();
+    bool isIn = source && llvm::is_contained(ops, source);
+    if (isIn)
+      found.push_back(source);
+    return isIn && isa<MapOp, CastOp, RearrangeOp>(source);
+  });
+  return found;
+}
+
+/// What is computed of `source` in its kernel, element by element and for others alone, by the
+/// kernel that needs it, if that takes several arrays that together have more bytes than `source`:
+/// it is stored instead. Nothing if there is something else, or too much.
+std::optional<Fusion::Moves> Fusion::endsOf(Operation *source, Group *group) const {
+  if (source->getNumResults() != 1)
+    return std::nullopt;
+  Value value = source->getResult(0);
+  Ops found;
+  SmallVector<Operation *> next(value.user_begin(), value.user_end());
+  while (!next.empty()) {
+    Operation *op = next.pop_back_val();
+    if (llvm::is_contained(found, op))
+      continue;
+    if (owner.lookup(op) != group || !isa<MapOp, CastOp, RearrangeOp>(op) ||
+        found.size() == kMostMoved)
+      return std::nullopt;
+    found.push_back(op);
+    for (Operation *user : op->getUsers())
+      if (owner.lookup(user) == group)
+        next.push_back(user);
+  }
+  sortInBlock(found);
+  llvm::DenseMap<Operation *, Group *> goal;
+  unsigned arrays = 0, bytes = 0;
+  for (Operation *op : llvm::reverse(found)) {
+    Group *&to = goal[op];
+    bool isStored = false;
+    for (Operation *user : op->getUsers()) {
+      Group *of = owner.lookup(user);
+      isStored |= of != group;
+      of = of == group ? goal.lookup(user) : of;
+      if (!of || (to && to != of))
+        return std::nullopt;
+      to = of;
+    }
+    arrays += isStored;
+    bytes += isStored ? bytesOf(typeOf(op->getResult(0)).getElement()) : 0;
+    auto isThere = [&](Value operand) {
+      Operation *of = operand.getDefiningOp();
+      return operand == value || llvm::is_contained(found, of) ||
+             isStoredAnyway(operand, group, to);
+    };
+    if (!to || !llvm::all_of(op->getOperands(), isThere))
+      return std::nullopt;
+  }
+  if (arrays < 2 || bytes <= bytesOf(typeOf(value).getElement()))
+    return std::nullopt;
+  Moves moves;
+  for (Operation *op : found) {
+    auto *known = llvm::find_if(moves, [&](auto &move) { return move.first == goal[op]; });
+    if (known == moves.end())
+      known = moves.insert(known, {goal[op], Ops()});
+    known->second.push_back(op);
+  }
+  return moves;
+}
+
+/// Whether `moves` go from a kernel to others, and all are kernels then.
+bool Fusion::move(const Moves &moves, Group *group) {
+  std::string reason;
+  Ops without = group->ops;
+  Moves with;
+  for (auto &[to, ops] : moves) {
+    llvm::erase_if(without, [&](Operation *op) { return llvm::is_contained(ops, op); });
+    Ops &all = with.emplace_back(to, to->ops).second;
+    llvm::append_range(all, ops);
+    sortInBlock(all);
+    if (all.size() > kMostTogether || !findSpace(all, reason))
+      return false;
+  }
+  if (without.empty() || !findSpace(without, reason))
+    return false;
+  group->ops = without;
+  for (auto &[to, ops] : with) {
+    to->ops = ops;
+    for (Operation *op : ops)
+      owner[op] = to;
+  }
+  return true;
+}
+
+/// Moves what stood at the end of a kernel to those that need it, where what it reads is stored
+/// anyway, or takes less to store than what it gives; false if there is none.
 bool Fusion::moveBehind() {
   for (auto &group : groups)
     for (Operation *op : group->ops) {
@@ -58,21 +153,12 @@ bool Fusion::moveBehind() {
           isa<MapOp, CastOp>(op) && to && to != group.get() && group->ops.size() > 1 &&
           llvm::all_of(op->getUsers(), [&](Operation *user) { return owner.lookup(user) == to; });
       std::optional<Ops> moved = isLast ? endOf(op, group.get(), to) : std::nullopt;
-      if (!moved || moved->size() == group->ops.size() ||
-          moved->size() + to->ops.size() > kMostTogether)
-        continue;
-      Ops with = to->ops, without = group->ops;
-      llvm::append_range(with, *moved);
-      sortInBlock(with);
-      llvm::erase_if(without, [&](Operation *one) { return llvm::is_contained(*moved, one); });
-      std::string reason;
-      if (!findSpace(with, reason) || !findSpace(without, reason))
-        continue;
-      group->ops = without;
-      to->ops = with;
-      for (Operation *one : *moved)
-        owner[one] = to;
-      return true;
+      if (moved && move({{to, *moved}}, group.get()))
+        return true;
+      for (Operation *source : isLast ? sourcesIn(op, group->ops) : Ops())
+        if (std::optional<Moves> ends = endsOf(source, group.get());
+            ends && move(*ends, group.get()))
+          return true;
     }
   return false;
 }
