@@ -59,6 +59,8 @@ void addReshapePatterns(mlir::RewritePatternSet &patterns);
 /// with their results before these get their own shape is done in it. Comes before what reshapes
 /// become indices for.
 void addProductPatterns(mlir::RewritePatternSet &patterns);
+/// Products have rows in the order that is wanted of them. Comes before, too.
+void addTurnedProductPatterns(mlir::RewritePatternSet &patterns);
 /// Few elements of what is computed element by element are computed of few, while operations are
 /// `left` that may be done more than once.
 void addGatherPatterns(mlir::RewritePatternSet &patterns, unsigned &left);

@@ -268,6 +268,7 @@ struct GraphLowerViewsPass
     unsigned views = countViews();
     RewritePatternSet products(&getContext()), patterns(&getContext());
     addProductPatterns(products);
+    addTurnedProductPatterns(products);
     if (failed(applyPatternsGreedily(getOperation(), std::move(products))))
       return signalPassFailure();
     unsigned copies = 2048;
