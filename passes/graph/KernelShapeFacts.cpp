@@ -30,6 +30,11 @@ bool KernelShape::aligns(const Size &size) const {
     return true;
   if (llvm::any_of(beside, [&](const KernelShape &other) { return other.aligns(size); }))
     return true;
+  auto alignsTaken = [&](GatherOp gather) {
+    return llvm::is_contained(stridesOf[cast<BlockArgument>(gather.getSrc()).getArgNumber()], size);
+  };
+  if (llvm::any_of(KernelOp(op).getBody().front().getOps<GatherOp>(), alignsTaken))
+    return true;
   auto alignsFirst = [&](const ChainShape::First &first) {
     return size == first.depth || first.left.aligns(size) || first.right.aligns(size);
   };

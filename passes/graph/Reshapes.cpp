@@ -51,6 +51,13 @@ static Value asRearrange(PatternRewriter &rewriter, ReshapeOp op) {
   return RearrangeOp::create(rewriter, op.getLoc(), op.getType(), op.getSrc(), dims);
 }
 
+/// What a value repeats along dimensions, as `expand` does; or itself.
+static Value repeatedIn(Value value) {
+  auto map = value.getDefiningOp<MapOp>();
+  bool repeats = map && map.getKind() == MapKind::select && map.getOperand(1) == map.getOperand(2);
+  return repeats ? map.getOperand(1) : value;
+}
+
 /// Whether a value is an array of the caller's, seen one way or another.
 static bool isCallers(Value value) {
   while (auto view = value.getDefiningOp<RearrangeOp>())
@@ -107,12 +114,24 @@ struct ReshapeToIndices : OpRewritePattern<ReshapeOp> {
       rewriter.replaceOp(op, view);
       return success();
     }
-    if (!isCallers(op.getSrc()))
+    Value array = repeatedIn(op.getSrc());
+    if (!isCallers(array))
       return failure();
-    IndexBuilder indices(rewriter, op.getLoc());
     Sizes source = typeOf(op.getSrc()).sizes(), result = op.getType().sizes();
+    Sizes own = typeOf(array).sizes();
+    size_t missing = source.size() - own.size();
+    SmallVector<Run> runs = runsOf(source, result);
+    // Some index has to tell the places along each dimension apart.
+    auto isRepeated = [&](size_t dim) {
+      return dim < missing || own[dim - missing] != source[dim];
+    };
+    for (const Run &run : runs)
+      if (run.source < run.sourceEnd &&
+          llvm::all_of(llvm::seq(run.source, run.sourceEnd), isRepeated))
+        return failure();
+    IndexBuilder indices(rewriter, op.getLoc());
     SmallVector<Value> at(source.size());
-    for (const Run &run : runsOf(source, result)) {
+    for (const Run &run : runs) {
       // The place in the run, then where that is along each dimension of the source.
       Value place = indices.number(Size(0));
       for (size_t j = run.result; j < run.resultEnd; ++j) {
@@ -132,7 +151,12 @@ struct ReshapeToIndices : OpRewritePattern<ReshapeOp> {
     // Dimensions of one in front are in no run that has indices.
     if (!result.empty() && result[0].isConstant(1))
       at[0] = indices.map(MapKind::add, at[0], indices.along(Size(1), 0, result.size()));
-    rewriter.replaceOpWithNewOp<GatherOp>(op, op.getType(), op.getSrc(), at, /*guarded=*/false);
+    // Where it is repeated it has the only element there is.
+    for (size_t dim = 0; dim < source.size(); ++dim)
+      if (isRepeated(dim))
+        at[dim] = indices.number(Size(0));
+    at.erase(at.begin(), at.begin() + missing);
+    rewriter.replaceOpWithNewOp<GatherOp>(op, op.getType(), array, at, /*guarded=*/false);
     return success();
   }
 };
@@ -209,7 +233,7 @@ struct MapBeforeReshape : RewritePattern {
     if (!isa<MapOp, CastOp>(op))
       return failure();
     auto isMoved = [&](ReshapeOp shape) {
-      return shape && !isCallers(shape.getSrc()) &&
+      return shape && !isCallers(repeatedIn(shape.getSrc())) &&
              shape.getType().sizes() == typeOf(op->getResult(0)).sizes() &&
              llvm::all_of(shape->getUsers(), [&](Operation *user) { return user == op; });
     };

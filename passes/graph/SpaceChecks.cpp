@@ -135,6 +135,24 @@ bool SpaceFinder::checkOperands() {
   auto hasDepth = [&](Value value) {
     return llvm::any_of(depthDims, [&](int dim) { return has(value, root(dim)); });
   };
+  // Blocks of an array as they lie, of which the program alone has to be found: keys of the group
+  // that its head belongs to.
+  auto isBlock = [&](GatherOp gather) {
+    for (OpOperand &use : llvm::drop_begin(gather->getOpOperands())) {
+      Value index = use.get();
+      while (auto view = index.getDefiningOp<RearrangeOp>())
+        index = view.getSrc();
+      if (index.getDefiningOp<IndexOp>())
+        continue;
+      auto known = values.find(use.get());
+      if (!use.get().getDefiningOp() || known == values.end())
+        return false;
+      if (has(use.get(), rows) || has(use.get(), columns) || has(use.get(), inner) ||
+          hasDepth(use.get()))
+        return false;
+    }
+    return true;
+  };
   llvm::SmallPtrSet<Operation *, 16> inside;
   for (Value value : inOrder)
     inside.insert(value.getDefiningOp());
@@ -142,7 +160,8 @@ bool SpaceFinder::checkOperands() {
     bool isOnce = chain && has(value, rows); // of the scores, and of their left operand
     // Few, for all of a block: what goes along one of an operand's dimensions alone.
     bool isLine = !has(value, rows) && !has(value, columns) && !hasDepth(value);
-    if (value.getDefiningOp<GatherOp>() && has(value, inner) && !isOnce && !isLine) {
+    auto gather = value.getDefiningOp<GatherOp>();
+    if (gather && has(value, inner) && !isOnce && !isLine && !isBlock(gather)) {
       reason = formatted("{} would take elements by their indices again for every block of {}",
                          spelled(value.getDefiningOp()), spelled(products[0]));
       return false;
