@@ -11,6 +11,7 @@
 // range is shown. Bytes that a terminal might interpret are shown as `?`.
 //
 //===----------------------------------------------------------------------===//
+#include "frontend/MostErrors.h"
 #include "frontend/Source.h"
 #include "text/Format.h"
 #include "llvm/Support/ConvertUTF.h"
@@ -20,9 +21,21 @@
 
 namespace tile::frontend {
 
+/// Where errors go that nobody is told of; the first of them says so.
+static Diagnostic &dropError(std::vector<Diagnostic> &diagnostics, unsigned errors) {
+  if (errors == kMostErrors + 1) {
+    Diagnostic &more = diagnostics.emplace_back();
+    more.message = formatted("there are more than {} errors; these are the first", kMostErrors);
+    more.unsupported = true; // whether all are of what is not supported, the others say
+  }
+  static thread_local Diagnostic dropped;
+  return dropped = Diagnostic();
+}
+
 Diagnostic &DiagnosticEngine::error(const SourceFile *file, SourceRange range,
                                     std::string message) {
-  ++errors;
+  if (++errors > kMostErrors)
+    return dropError(diagnostics, errors);
   return diagnostics.emplace_back(
       Diagnostic{Severity::Error, file, range, std::move(message), {}, false});
 }

@@ -275,7 +275,7 @@ void Lexer::changeIndentation(Indentation here, uint32_t begin) {
     if (here.characters <= current.characters)
       return fail({begin, pos}, pos, "inconsistent use of tabs and spaces in indentation");
     if (indents.size() > maxIndentation)
-      return fail({begin, pos}, pos,
+      return fail({begin, pos}, text.size(), // all that follows would be as deep
                   formatted("blocks are nested more than {} deep", maxIndentation));
     indents.push_back(here);
     return emit(Tok::Indent, begin, pos);

@@ -1,4 +1,5 @@
 //===- Calls.cpp - calls and argument binding -----------------------------===//
+#include "frontend/eval/CheckDefinition.h"
 #include "frontend/eval/Evaluator.h"
 #include "frontend/eval/InPlace.h"
 #include "frontend/eval/Methods.h"
@@ -132,6 +133,8 @@ Result Evaluator::callFunction(const PyValue &callee, const CallArgs &args) {
         "`{}` is a kernel function: call it from a kernel, or launch it with `{}[grid](...)`",
         function.name(), function.name()));
   }
+  if (auto error = refuseAsync(function))
+    return error;
   // What a decorator that nobody knows makes of a function is not known: in host functions, whose
   // hooks say so, it is not called without.
   for (const Decorator &decorator : function.decorators)

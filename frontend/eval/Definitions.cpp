@@ -1,5 +1,6 @@
 //===- Definitions.cpp - making functions and classes ---------------------===//
 #include "frontend/eval/BuiltinTables.h"
+#include "frontend/eval/CheckDefinition.h"
 #include "frontend/eval/Evaluator.h"
 #include "frontend/eval/Methods.h"
 #include "frontend/eval/Statements.h"
@@ -119,6 +120,8 @@ Result Evaluator::decoratorArguments(const FunctionObject &function, const Decor
                                      CallArgs &args) {
   if (!decorator.call)
     return PyValue();
+  if (auto error = checkDecorator(*this, function, decorator))
+    return error;
   return evaluateArguments(*decorator.call, StatementRunner::scopeAbove(function, decorator.range),
                            args);
 }

@@ -1,4 +1,5 @@
 //===- Calls.cpp - builtins, functions expanded in place ------------------===//
+#include "frontend/eval/CheckDefinition.h"
 #include "frontend/eval/OtherNames.h"
 #include "frontend/specialize/BlockPointer.h"
 #include "frontend/specialize/Builtins.h"
@@ -130,6 +131,10 @@ static PyValue callKnown(Specializer &s, const PyValue &callee, const eval::Call
     return s.replaceFields(args);
   if (StringRef function = name; function.consume_front("libdevice."))
     return s.fail(formatted("libdevice has no function `{}`", function));
+  if (name == "tl.range" || name == "tl.static_range")
+    return s.fail(formatted("`{}` counts in a `for` statement only: elsewhere write `range` of "
+                            "numbers that are known when the kernel is compiled",
+                            name));
   s.unsupported(formatted("`{}` is not supported in kernels yet", name));
   return PoisonValue::get();
 }
@@ -202,6 +207,8 @@ PyValue Specializer::expand(const eval::FunctionObject &function, const eval::Ca
                           "an end that is known at compile time",
                           maxDepth, function.name()));
   }
+  if (auto error = eval::checkDefinition(program.evaluator(), function))
+    return take(std::move(error));
   std::vector<PyValue> bound;
   if (isPoison(take(program.evaluator().bind(function, args, bound))))
     return PoisonValue::get();

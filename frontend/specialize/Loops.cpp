@@ -315,7 +315,12 @@ bool Specializer::isReadBehindLoops(StringRef name) {
 }
 
 void Specializer::runFor(const ast::For &loop) {
-  if (!loop.otherwise.empty() || loop.isAsync) {
+  if (loop.isAsync) {
+    At at(*this, {loop.range.begin, loop.range.begin + uint32_t(strlen("async"))});
+    fail("a kernel has nothing to wait for by `async for`: write `for`");
+    return;
+  }
+  if (!loop.otherwise.empty()) {
     unsupported("`for ... else` is not supported in kernels: test a flag after the loop");
     return;
   }

@@ -134,6 +134,22 @@ void Parameters::refuseUntyped(llvm::ArrayRef<const ast::Parameter *> unknown) {
                               runtimeNames()));
 }
 
+/// Where nothing gives a constexpr its value: reports why configurations cannot be read that were
+/// to give it, and what would do instead.
+bool Parameters::refuseConfigurations(const std::string &instead, SourceRange range) {
+  const eval::Decorator *decorator = kernel.findDecorator("triton.autotune");
+  eval::CallArgs ignored;
+  if (!decorator)
+    return false;
+  Result read = program.evaluator().decoratorArguments(kernel, *decorator, ignored);
+  if (read)
+    return false;
+  std::unique_ptr<eval::EvalError> error = read.takeError();
+  error->diagnostic.notes.push_back({frontend::Severity::Note, file, range, instead, {}});
+  eval::report(*error, diagnostics);
+  return true;
+}
+
 bool Parameters::readConstexprs() {
   bool valid = true;
   std::vector<StringRef> names;
@@ -173,10 +189,11 @@ bool Parameters::readConstexprs() {
       }
       eval::report(value.error(), diagnostics);
     } else if (valid) {
-      diagnostics.error(
-          file, slot.parameter->range,
+      std::string missing =
           formatted("constexpr parameter `{0}` has no value: give one with `--constexpr {0}=VALUE`",
-                    slot.parameter->name));
+                    slot.parameter->name);
+      if (!refuseConfigurations(missing, slot.parameter->range))
+        diagnostics.error(file, slot.parameter->range, missing);
     }
     valid = false;
   }

@@ -33,6 +33,7 @@ private:
   bool readSignature();
   bool readAnnotations();
   void refuseUntyped(llvm::ArrayRef<const ast::Parameter *> unknown);
+  bool refuseConfigurations(const std::string &instead, frontend::SourceRange range);
   bool readConstexprs();
   std::optional<ArgumentType> annotated(const ast::Parameter &parameter);
   std::string runtimeNames() const;

@@ -136,9 +136,12 @@ static std::string typeMeantBy(StringRef text) {
                         .Cases({"long", "int64_t"}, "i64")
                         .Case("bool", "i1")
                         .Default("");
+  static const std::vector<StringRef> types = {"fp16", "bf16", "fp32", "fp64", "i1",  "i8", "i16",
+                                               "i32",  "i64",  "u8",   "u16",  "u32", "u64"};
+  if (llvm::is_contained(types, text)) // `fp32*`
+    known = text;
   if (known.empty())
-    known = frontend::nearestName(text, {"fp16", "bf16", "fp32", "fp64", "i1", "i8", "i16", "i32",
-                                         "i64", "u8", "u16", "u32", "u64"});
+    known = frontend::nearestName(text, types);
   return known.empty() ? "" : formatted("{}{}", isPointer ? "*" : "", known);
 }
 

@@ -8,6 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/Specialize.h"
+#include "frontend/MostErrors.h"
+#include "frontend/eval/CheckDefinition.h"
 #include "frontend/eval/WorkMeter.h"
 #include "frontend/specialize/KernelArguments.h"
 #include "frontend/specialize/KernelIndex.h"
@@ -105,7 +107,8 @@ static OwningOpRef<ModuleOp> buildModule(Specializer &s, const eval::FunctionObj
   b.setInsertionPointToEnd(body);
   unsigned errors = s.diagnostics.numErrors();
   s.runKernel(kernel, values);
-  if (s.diagnostics.numErrors() != errors)
+  // With as many errors already, of another kernel, this one has not been looked at.
+  if (s.diagnostics.numErrors() != errors || errors > frontend::kMostErrors)
     return {};
   spreadHints(function);
   return module;
@@ -163,7 +166,13 @@ OwningOpRef<ModuleOp> KernelFile::specialize(MLIRContext &context, const Compile
   uint64_t steps = 0;
   eval::Work work(steps, program.evaluator().limits.steps);
   OwningOpRef<ModuleOp> result;
-  if (auto kernel = specialize::chooseKernel(impl->module, impl->index(), options, diagnostics)) {
+  auto kernel = specialize::chooseKernel(impl->module, impl->index(), options, diagnostics);
+  if (kernel)
+    if (auto error = eval::checkDefinition(program.evaluator(), *kernel)) {
+      eval::report(*error, diagnostics);
+      kernel = nullptr;
+    }
+  if (kernel) {
     specialize::Parameters parameters(*kernel, program, options, diagnostics);
     specialize::Specializer specializer(context, options, diagnostics, program);
     if (parameters.resolve())

@@ -1,5 +1,6 @@
 //===- Statements.cpp - running a function body ---------------------------===//
 #include "frontend/Counted.h"
+#include "frontend/MostErrors.h"
 #include "frontend/specialize/Assigned.h"
 #include "frontend/specialize/BlockPointer.h"
 #include "frontend/specialize/Specializer.h"
@@ -92,6 +93,8 @@ constexpr int64_t maxOperations = 1 << 18;
 constexpr unsigned maxBranches = 512;
 
 bool Specializer::isTooLong() {
+  if (diagnostics.numErrors() > frontend::kMostErrors)
+    return true; // nobody is told of more
   if (operations.count <= maxOperations && branches <= maxBranches)
     return false;
   if (std::exchange(reportedLength, true))

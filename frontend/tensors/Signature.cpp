@@ -77,6 +77,11 @@ static std::unique_ptr<EvalError> readTensor(eval::Evaluator &evaluator,
                              "`*` and `//` make of them",
                              text->text, error)),
               function, text->range);
+  for (const Size &size : *parsed)
+    if (size.constant().value_or(0) < 0)
+      return at(fail(formatted("the sizes \"{}\": no size is {}; a name stands for any size",
+                               text->text, *size.constant())),
+                function, text->range);
   out.sizes = *parsed;
   if (!type)
     return nullptr;

@@ -5,6 +5,8 @@
 #include "target/RegisterLimit.h"
 #include "text/Format.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Process.h"
 #include <cstdlib>
 
 using namespace tile;
@@ -196,6 +198,24 @@ static tile_compile_options defaultCompileOptions() {
 }
 TILE_DEFINE_OPTIONS_INIT(compile, defaultCompileOptions(), offsetof(tile_compile_options, num_ctas))
 
+/// That a library can be read is a matter of files; what is in it, of the compiler. A kernel that
+/// is in the cache needs none: it is looked for only where nothing came of a kernel.
+static llvm::Error checkLibrary(llvm::StringRef path) {
+  if (path.empty())
+    return llvm::Error::success();
+  bool isFolder = false;
+  std::error_code problem = llvm::sys::fs::is_directory(path, isFolder);
+  if (!problem && isFolder)
+    problem = std::make_error_code(std::errc::is_a_directory);
+  int file = -1;
+  if (!problem && !(problem = llvm::sys::fs::openFileForRead(path, file)))
+    llvm::sys::Process::SafelyCloseFileDescriptor(file);
+  if (!problem)
+    return llvm::Error::success();
+  return makeError(ErrorCode::Io,
+                   formatted("cannot read the device library `{}`: {}", path, problem.message()));
+}
+
 llvm::Expected<CompileOptions> capi::convertOptions(const tile_compile_options *options) {
   tile_compile_options chosen;
   tile_compile_options_init(&chosen);
@@ -264,9 +284,14 @@ static llvm::Error compileSource(tile_compiler *compiler, const frontend::Source
   if (!converted)
     return converted.takeError();
   std::shared_ptr<tile_compiler> held = ownerOf(compiler);
-  auto compiled = held->service.compile(file, std::move(*converted));
-  if (!compiled)
-    return compiled.takeError();
+  auto compiled = held->service.compile(file, *converted);
+  if (!compiled) {
+    ErrorParts parts = takeError(compiled.takeError());
+    if (parts.code == ErrorCode::Compile)
+      if (llvm::Error error = checkLibrary(converted->libdevicePath))
+        return error;
+    return makeError(parts.code, parts.message, parts.result);
+  }
   std::string metadata = (*compiled)->metadata.toJson();
   std::shared_ptr<SharedKernel> shared = held->service.share(std::move(*compiled));
   *kernel = new tile_kernel{std::move(held), std::move(shared), std::move(metadata)};

@@ -191,7 +191,12 @@ static llvm::Error checkRanges(const tile_jit *jit, const tile_argument_range *r
   if (num_ranges)
     TILE_REQUIRE(ranges);
   constexpr uint64_t mostRanges = 65536;
-  return checkLength("num_ranges", num_ranges, mostRanges, "ranges");
+  if (llvm::Error error = checkLength("num_ranges", num_ranges, mostRanges, "ranges"))
+    return error;
+  for (size_t i = 0; i < num_ranges; ++i)
+    if (!ranges[i].parameter)
+      return invalid(formatted("`parameter` of range {} is null", uint64_t(i)));
+  return llvm::Error::success();
 }
 
 tile_status tile_jit_variants(tile_jit *jit, const tile_argument_range *ranges, size_t num_ranges,

@@ -296,14 +296,18 @@ tile_status tile_memory_free(void *context, void *pointer) {
 
 tile_status tile_memory_upload(void *context, void *device, const void *host, size_t bytes,
                                void *stream) {
-  return inContext(context, [&](const Context &where) {
+  return inContext(context, [&](const Context &where) -> llvm::Error {
+    if (bytes)
+      TILE_REQUIRE(host);
     return copyToDevice(where, address(device), host, bytes, static_cast<cuda::Stream>(stream));
   });
 }
 
 tile_status tile_memory_download(void *context, void *host, const void *device, size_t bytes,
                                  void *stream) {
-  return inContext(context, [&](const Context &where) {
+  return inContext(context, [&](const Context &where) -> llvm::Error {
+    if (bytes)
+      TILE_REQUIRE(host);
     return copyToHost(where, host, address(device), bytes, static_cast<cuda::Stream>(stream));
   });
 }

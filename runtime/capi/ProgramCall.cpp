@@ -23,6 +23,8 @@ static llvm::Error readTensor(const Parameter &parameter, const tile_tensor &ten
 
 llvm::Error capi::readCall(tile_program &program, const void *const *arguments, size_t numArguments,
                            ProgramCall &call) {
+  if (numArguments)
+    TILE_REQUIRE(arguments);
   const std::vector<Parameter> &parameters = program.signature.parameters;
   std::vector<tensors::Argument> shapes(parameters.size());
   size_t next = 0;

@@ -67,6 +67,9 @@ Result Tensor::value(const ContextPtr &context, const Array &values) {
 }
 
 Result Tensor::view(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, Extent offset) const {
+  // Of no elements none is the first: where the others would begin may lie outside.
+  if (llvm::is_contained(shape, 0))
+    offset = start;
   if (!offset.fits())
     return fail(formatted("a view of shape {} begins beyond 2^63 elements", toString(shape)),
                 "ValueError");

@@ -226,7 +226,13 @@ static Result asStrided(const ContextPtr &, const CallArgs &args) {
   if (!offset)
     return fail(
         formatted("the offset of `as_strided` is an integer of 64 bits, got {}", eval::repr(r[3])));
-  return x->view(shape, strides, Extent(x->offset()) + *offset);
+  Extent first = Extent(x->offset()) + *offset;
+  // The place is the caller's own choice here, and is to lie inside of a view of no elements, too.
+  if (llvm::is_contained(shape, 0) && first.fits())
+    if (auto error =
+            checkView(shape, strides, *first, x->sharedStorage()->size() / x->type().itemSize()))
+      return error;
+  return x->view(shape, strides, first);
 }
 
 namespace tile::host {

@@ -164,6 +164,7 @@ const uint8_t *CheckState::check(Frame &frame, const Instruction &i, uint32_t n,
                                  Access access, const uint8_t *mask) {
   const auto &info = *static_cast<const AccessInfo *>(i.aux);
   const uint64_t *pointers = frame.reg<uint64_t>(i.a);
+  ++turn;
   if (mask)
     allowed.assign(mask, mask + n);
   else

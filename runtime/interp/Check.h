@@ -10,7 +10,8 @@
 //
 // Lanes of one program are in order where they use the same element by the same
 // pointers, and across `tl.debug_barrier()`: which thread has which lane is the compiler's
-// choice. So with the last write and one read of a cell its lane is remembered.
+// choice. So with the last write and one read of a cell its lane is remembered, and of the write
+// the turn: an instruction in a loop is another one each time.
 //
 // Programs run one after another (see Interpreter.h), so none of this locks.
 //
@@ -120,6 +121,7 @@ private:
   bool racesWatched = true;
   const bool overlapWatched; ///< two arguments point into one buffer
   const bool lanesWatched;
+  uint32_t turn = 0; ///< how many instructions have been checked
   std::vector<uint8_t> allowed;
 };
 

@@ -72,8 +72,8 @@ void CheckState::race(Lane lane, uint32_t count, MemoryMap::Buffer &buffer) {
   const size_t size = (buffer.bytes + granule - 1) / granule;
   if (buffer.granule != granule) {
     buffer.granule = granule;
-    for (auto *cells :
-         {&buffer.writes, &buffer.readsA, &buffer.readsB, &buffer.writeLanes, &buffer.readLanes})
+    for (auto *cells : {&buffer.writes, &buffer.readsA, &buffer.readsB, &buffer.writeLanes,
+                        &buffer.readLanes, &buffer.writeTurns})
       cells->clear();
   }
   const bool reading = reads(lane.access);
@@ -83,6 +83,8 @@ void CheckState::race(Lane lane, uint32_t count, MemoryMap::Buffer &buffer) {
     mine.resize(size);
   if (lanes.empty() && lanesWatched)
     lanes.resize(size);
+  if (!reading && buffer.writeTurns.empty() && lanesWatched)
+    buffer.writeTurns.resize(size);
   const EventId unordered = std::max(turnStart, orderedUpTo);
 
   const uint64_t start = lane.address - buffer.base;
@@ -102,7 +104,10 @@ void CheckState::race(Lane lane, uint32_t count, MemoryMap::Buffer &buffer) {
       overlap(lane, write);
     const auto index = uint32_t(firstLane + (int64_t(std::max(cell * granule, start) - start) >>
                                              llvm::Log2_32(lane.bytes)));
-    if (lanesWatched && write >= unordered && write != now)
+    // The turns of a loop are one event: which of them it was, the cell says.
+    auto isOfThisTurn = [&] { return buffer.writeTurns[cell] == turn; };
+    auto isOfEarlierTurn = [&] { return !isOfThisTurn() && buffer.writeLanes[cell] != index; };
+    if (lanesWatched && write >= unordered && (write != now || isOfEarlierTurn()))
       meetLane(at(index), write, buffer.writeLanes[cell], true);
     else if (lanesWatched && !reading && readA >= unordered && readA != now)
       meetLane(at(index), readA, buffer.readLanes[cell], false);
@@ -113,7 +118,9 @@ void CheckState::race(Lane lane, uint32_t count, MemoryMap::Buffer &buffer) {
     // one of another program.
     if (!reading || harmless(readA) || before(readA, lane.frame)) {
       if (lanesWatched)
-        noteLane(lanes, cell, mine[cell] == now, index);
+        noteLane(lanes, cell, mine[cell] == now && (reading || isOfThisTurn()), index);
+      if (lanesWatched && !reading)
+        buffer.writeTurns[cell] = turn;
       mine[cell] = now;
     } else if (harmless(readB) || before(readB, lane.frame)) {
       if (buffer.readsB.empty())

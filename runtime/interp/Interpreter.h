@@ -199,6 +199,9 @@ public:
     std::vector<uint32_t> writes, readsA, readsB;
     /// The lanes of the last write and of the read in `readsA`.
     std::vector<uint32_t> writeLanes, readLanes;
+    /// The number of the instruction that wrote last, of all that have run: the turns of a loop
+    /// have one event.
+    std::vector<uint32_t> writeTurns;
   };
   /// The buffer that holds `address`, or null.
   Buffer *find(uint64_t address);

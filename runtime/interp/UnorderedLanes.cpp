@@ -45,6 +45,8 @@ void CheckState::meetLane(const Lane &lane, EventId earlier, uint32_t earlierLan
                      buffer ? nameOf(lane, *buffer) : "memory", before);
   });
   Finding &finding = launch.findings.last();
-  finding.otherNote = formatted("{} here, by {}", before, nameOfLane(earlierLane, theirs.shape));
+  const char *turn = &other == &lane.i ? " in an earlier turn of the loop" : "";
+  finding.otherNote =
+      formatted("{} here{}, by {}", before, turn, nameOfLane(earlierLane, theirs.shape));
   finding.otherPlace = launch.program->places[other.place].place;
 }

@@ -122,12 +122,14 @@ std::optional<tile_argument_range> jit::rangeOfType(const char *parameter, llvm:
     return range(tile_bool(0), tile_bool(0), 1);
   if (dtype >= TILE_FP16 && dtype <= TILE_FP64)
     return range(tile_float(0), tile_float(0), 1);
+  // The least multiple that the type has: members are as far apart as multiples are.
+  auto leastMultiple = [&](uint64_t half) { return tile_int(int64_t(0 - half / step * step)); };
   if (dtype == TILE_I64)
-    return range(tile_int(INT64_MIN), tile_int(INT64_MAX), step);
+    return range(leastMultiple(uint64_t(1) << 63), tile_int(INT64_MAX), step);
   if (dtype >= TILE_I8 && dtype <= TILE_I32) {
     int64_t half = int64_t(1) << (8 * (1 << (dtype - TILE_I8)) - 1);
     return hint == "1" ? range(tile_int(1), tile_int(1), 1)
-                       : range(tile_int(-half), tile_int(half - 1), step);
+                       : range(leastMultiple(uint64_t(half)), tile_int(half - 1), step);
   }
   if (dtype >= TILE_U8 && dtype <= TILE_U32)
     return range(tile_int(0), tile_int((int64_t(1) << (8 * (1 << (dtype - TILE_U8)))) - 1), step);

@@ -68,15 +68,15 @@ void tilec::writeFunctionHeader(const BuiltFunction &function, llvm::raw_ostream
   std::string results, values, shapes, between = list.empty() ? "" : ", ";
   for (size_t i = 0; i < numResults; ++i) {
     results += formatted(", const tile_tensor *result{}", i);
-    values += formatted("{}*result{}", i ? ", " : "", i);
+    values += formatted("  if (result{0})\n    results[{0}] = *result{0};\n", i);
     shapes += formatted("{}tile_tensor *result{}", i || !list.empty() ? ", " : "", i);
   }
   size_t count = function.parameters.size();
   os << comment(function) << "extern tile_rt_function " << nameInC(function.name) << ";\n"
      << "static inline tile_status " << function.name << "_run(void *stream" << between << list
      << results << ") {\n  const void *const arguments[] = {" << passed << "};\n";
-  if (numResults)
-    os << "  const tile_tensor results[] = {" << values << "};\n";
+  if (numResults) // a pointer that is null is a result without data, which tile_rt_run refuses
+    os << "  tile_tensor results[" << numResults << "] = {{NULL, 0, {0}, {0}}};\n" << values;
   os << "  return tile_rt_run(&" << nameInC(function.name) << ", stream, arguments, " << count
      << ", " << (numResults ? "results" : "NULL") << ", " << numResults << ", NULL, 0);\n}\n";
   if (!numResults)

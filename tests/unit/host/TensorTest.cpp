@@ -129,6 +129,17 @@ TEST(Tensor, ViewsStayInsideTheirMemory) {
         "beyond 2^63 elements"}});
 }
 
+/// Where no element is, none has to lie inside of the memory.
+TEST(Tensor, ViewsOfNoElementsMayBeginAnywhere) {
+  check(
+      {{"[tile.zeros((0, 4))[:, 2:].shape, tile.zeros((0, 4))[:, 1::2].shape]", "[(0, 2), (0, 2)]"},
+       {"tile.zeros((0, 4))[:, 1].shape, tile.zeros((0, 4))[:, ::-1].shape", "((0,), (0, 4))"},
+       {"[part.shape for part in tile.chunk(tile.zeros((0, 4)), 2, axis=1)]", "[(0, 2), (0, 2)]"},
+       {"tile.zeros((3, 4))[3:, 1:].shape, tile.zeros((3, 4))[:0, 2].shape", "((0, 3), (0,))"},
+       {"[row.shape for row in tile.zeros((2, 0))]", "[(0,), (0,)]"},
+       {"tile.zeros((0, 4))[:, 2:].sum(axis=0).tolist()", "[0.0, 0.0]"}});
+}
+
 TEST(Tensor, ResultsThatDoNotFitIntoMemoryAreRefused) {
   auto limited = [](const std::string &expr) {
     HostFile file("def f():\n    return " + expr + "\n");

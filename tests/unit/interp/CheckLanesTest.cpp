@@ -123,8 +123,84 @@ func.func @k(%x: !tile.ptr<i32> loc("x")) {
   EXPECT_EQ(report.findings[0].otherNote, "read here, by lane 3");
 }
 
-/// Many lanes that load the same number, and an element that two turns of a loop touch: which
-/// lane of them counts is not known.
+/// for k < 3: x[i + STEP * k] = i, for four lanes.
+static std::string storedInTurns(llvm::StringRef step, llvm::StringRef between) {
+  return (R"mlir(
+func.func @k(%x: !tile.ptr<i32> loc("x")) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c3 = arith.constant 3 : i32
+  %step = arith.constant )mlir" +
+          step + R"mlir( : i32
+  %i = tile.make_range 0 to 4 : tensor<4xi32>
+  scf.for %k = %c0 to %c3 step %c1 : i32 {
+    %o = arith.muli %k, %step : i32
+    %xk = tile.addptr %x, %o : !tile.ptr<i32>, i32
+    %xs = tile.splat %xk : !tile.ptr<i32> -> tensor<4x!tile.ptr<i32>>
+    %xa = tile.addptr %xs, %i : tensor<4x!tile.ptr<i32>>, tensor<4xi32>
+    tile.store %xa, %i : tensor<4x!tile.ptr<i32>>
+)mlir" + between +
+          R"mlir(
+  }
+  return
+})mlir")
+      .str();
+}
+
+TEST(CheckLanes, AWriteOfWhatAnotherLaneWroteInAnEarlierTurn) {
+  for (auto [step, times] : {std::pair("1", 6u), std::pair("3", 2u)}) {
+    Checked c;
+    std::vector<int32_t> x(16);
+    c.add(x, "x");
+    Report report = c.run(storedInTurns(step, ""), {1}, x);
+    expectOne(report, FindingKind::UnorderedLanes, 13, 0, 0);
+    EXPECT_EQ(report.findings[0].otherPlace.line, 13u);
+    EXPECT_EQ(report.findings[0].occurrences, times);
+    EXPECT_EQ(report.findings[0].otherNote,
+              std::string("written here in an earlier turn of the loop, by lane ") + step);
+  }
+}
+
+/// x[i], x[i + 8] and then x[i + 1].
+TEST(CheckLanes, AWriteOfWhatAnotherLaneWroteTwoTurnsBefore) {
+  Checked c;
+  std::vector<int32_t> x(16);
+  c.add(x, "x");
+  Report report = c.run(R"mlir(
+func.func @k(%x: !tile.ptr<i32> loc("x")) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c3 = arith.constant 3 : i32
+  %c8 = arith.constant 8 : i32
+  %c15 = arith.constant 15 : i32
+  %i = tile.make_range 0 to 4 : tensor<4xi32>
+  scf.for %k = %c0 to %c3 step %c1 : i32 {
+    %s = arith.muli %k, %c8 : i32
+    %o = arith.remsi %s, %c15 : i32
+    %xk = tile.addptr %x, %o : !tile.ptr<i32>, i32
+    %xs = tile.splat %xk : !tile.ptr<i32> -> tensor<4x!tile.ptr<i32>>
+    %xa = tile.addptr %xs, %i : tensor<4x!tile.ptr<i32>>, tensor<4xi32>
+    tile.store %xa, %i : tensor<4x!tile.ptr<i32>>
+  }
+  return
+})mlir",
+                        {1}, x);
+  expectOne(report, FindingKind::UnorderedLanes, 15, 0, 0);
+  EXPECT_EQ(report.findings[0].occurrences, 3u);
+}
+
+TEST(CheckLanes, TurnsThatWriteElsewhereOrByTheSameLaneAreFine) {
+  for (auto [step, between] :
+       {std::pair("4", ""), std::pair("0", ""), std::pair("1", "    tile.barrier")}) {
+    Checked c;
+    std::vector<int32_t> x(16);
+    c.add(x, "x");
+    Report report = c.run(storedInTurns(step, between), {1}, x);
+    EXPECT_TRUE(report.ok()) << report.str();
+  }
+}
+
+/// Many lanes that load and store the same number: which lane of them counts is not known.
 TEST(CheckLanes, SeveralLanesOfOneInstructionAreLeftAlone) {
   Checked c;
   std::vector<int32_t> x(4);

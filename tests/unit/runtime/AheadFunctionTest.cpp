@@ -103,6 +103,8 @@ TEST_F(AheadFunction, ShapesAreChecked) {
   out.data = nullptr;
   EXPECT_EQ(norm_run(nullptr, &x, &w, 0, &out), TILE_INVALID_ARGUMENT);
   EXPECT_STREQ(tile_rt_last_error(), "result 0 has no data");
+  EXPECT_EQ(norm_run(nullptr, &x, &w, 0, nullptr), TILE_INVALID_ARGUMENT);
+  EXPECT_STREQ(tile_rt_last_error(), "result 0 has no data");
   const void *none[] = {&x, &w};
   EXPECT_EQ(tile_rt_run(&norm, nullptr, none, 2, &out, 1, nullptr, 0), TILE_INVALID_ARGUMENT);
   EXPECT_STREQ(tile_rt_last_error(), "`norm` takes 3 arguments; 2 passed");

@@ -159,6 +159,37 @@ TEST_F(CApi, DeepMetadataIsRefused) {
   }
 }
 
+TEST_F(CApi, ALibraryThatCannotBeReadIsAnErrorOfFiles) {
+  tile_compile_options options;
+  tile_compile_options_init(&options);
+  for (const char *path : {"/not/there.bc", "/tmp"}) {
+    tile_kernel *kernel = nullptr;
+    options.libdevice_path = path;
+    EXPECT_EQ(compile("error", &kernel, &options), TILE_IO_ERROR);
+    EXPECT_THAT(tile_last_error(),
+                HasSubstr(std::string("cannot read the device library `") + path));
+  }
+}
+
+/// Such as one that is in the cache, on a machine that must not compile.
+TEST_F(CApi, AKernelThatIsThereNeedsNoLibrary) {
+  tile_compile_options options;
+  tile_compile_options_init(&options);
+  options.libdevice_path = "/not/there.bc";
+  tile_kernel *kernel = nullptr;
+  EXPECT_EQ(compile("fine", &kernel, &options), TILE_OK) << tile_last_error();
+  tile_kernel_destroy(kernel);
+}
+
+TEST_F(CApi, CopiesFromAndToNowhereAreRefused) {
+  ASSERT_EQ(tile_memory_alloc(nullptr, 64, &pointer), TILE_OK) << tile_last_error();
+  EXPECT_EQ(tile_memory_upload(nullptr, pointer, nullptr, 4, nullptr), TILE_INVALID_ARGUMENT);
+  EXPECT_STREQ(tile_last_error(), "`host` is null");
+  EXPECT_EQ(tile_memory_download(nullptr, nullptr, pointer, 4, nullptr), TILE_INVALID_ARGUMENT);
+  EXPECT_EQ(tile_memory_upload(nullptr, pointer, nullptr, 0, nullptr), TILE_OK);
+  EXPECT_EQ(tile_memory_free(nullptr, pointer), TILE_OK);
+}
+
 TEST_F(CApi, BadCalls) {
   tile_kernel *kernel = nullptr;
   EXPECT_EQ(tile_compile_buffer(compiler, "k", nullptr, 3, nullptr, &kernel),

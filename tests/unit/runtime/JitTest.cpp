@@ -556,6 +556,15 @@ TEST_F(Variants, OfAnnotatedArguments) {
                                                  "*fp32,i32:16,fp32|", "*fp32,i32,fp32|"));
 }
 
+TEST_F(Variants, ARangeOfNoParameterIsRefused) {
+  ASSERT_EQ(create("one"), TILE_OK);
+  std::vector<tile_argument_range> ranges = {integers("n", 1, 8), integers(nullptr, 1, 8)};
+  variants(ranges);
+  EXPECT_EQ(status, TILE_INVALID_ARGUMENT);
+  EXPECT_STREQ(tile_last_error(), "`parameter` of range 1 is null");
+  EXPECT_EQ(tile_jit_prepare(jit, ranges.data(), ranges.size(), nullptr), TILE_INVALID_ARGUMENT);
+}
+
 TEST_F(Variants, ArePreparedAhead) {
   ASSERT_EQ(create("add"), TILE_OK);
   std::vector<tile_argument_range> ranges = {only("x", at(0)), only("y", at(0), 16),

@@ -195,6 +195,25 @@ TEST_F(Program, ErrorsSayWhatDoesNotAgree) {
   EXPECT_STREQ(tile_last_error(), "argument 2, `eps`, is missing");
 }
 
+TEST_F(Program, ArgumentsThatAreNullAreRefused) {
+  ASSERT_EQ(compile("norm"), TILE_OK) << tile_last_error();
+  size_t bytes = 1;
+  tile_tensor result = {};
+  const void *missing[] = {nullptr, nullptr, nullptr};
+  EXPECT_EQ(tile_program_workspace(program, nullptr, 3, &bytes), TILE_INVALID_ARGUMENT);
+  EXPECT_STREQ(tile_last_error(), "`arguments` is null");
+  EXPECT_EQ(bytes, 0u);
+  EXPECT_EQ(tile_program_result(program, nullptr, 3, 0, &result, nullptr), TILE_INVALID_ARGUMENT);
+  EXPECT_STREQ(tile_last_error(), "`arguments` is null");
+  EXPECT_EQ(tile_program_run(program, nullptr, nullptr, 3, &out, 1, nullptr, 0),
+            TILE_INVALID_ARGUMENT);
+  EXPECT_STREQ(tile_last_error(), "`arguments` is null");
+  EXPECT_EQ(tile_program_workspace(program, nullptr, 0, &bytes), TILE_INVALID_ARGUMENT);
+  EXPECT_THAT(tile_last_error(), HasSubstr("argument 0, `x`, is missing"));
+  EXPECT_EQ(tile_program_workspace(program, missing, 3, &bytes), TILE_INVALID_ARGUMENT);
+  EXPECT_THAT(tile_last_error(), HasSubstr("argument 0, `x`, is missing"));
+}
+
 TEST_F(Program, StridesAreTheCallers) {
   ASSERT_EQ(compile("norm"), TILE_OK) << tile_last_error();
   tile_tensor x = {memory, 2, {8, 512}, {1024, 1}}, w = {memory, 1, {512}, {}};

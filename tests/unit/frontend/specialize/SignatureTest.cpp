@@ -159,6 +159,13 @@ TEST(Constexprs, RunTimeValuesAsDefaults) {
   EXPECT_TRUE(kernel("x: '*fp32', B: tl.constexpr = tl.cdiv(5, 2)", "tl.store(x, B)"));
 }
 
+TEST(Signature, ATypeBehindItsStarIsNamedTheRightWay) {
+  EXPECT_TRUE(contains(compile("k", "fp32*,*fp32,i32", {{"B", "64"}}).messages,
+                       "`fp32*` is not an argument type; did you mean `*fp32`?"));
+  EXPECT_TRUE(
+      contains(compile("k", "fp23*,*fp32,i32", {{"B", "64"}}).messages, "did you mean `*fp32`?"));
+}
+
 TEST(Constexprs, MissingUnknownAndMisplaced) {
   EXPECT_TRUE(
       contains(compile("k", "*fp32,*fp32,i32").messages, "constexpr parameter `B` has no value"));
