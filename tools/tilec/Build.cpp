@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/Counted.h"
+#include "frontend/Files.h"
 #include "frontend/Parser.h"
 #include "runtime/Error.h"
 #include "runtime/TargetName.h"
@@ -16,6 +17,7 @@
 #include "tools/tilec/BuildMistakes.h"
 #include "tools/tilec/BuildTuning.h"
 #include "tools/tilec/Commands.h"
+#include "tools/tilec/Configurations.h"
 #include "tools/tilec/KernelList.h"
 #include "tools/tilec/KernelOptions.h"
 #include "tools/tilec/OutputFiles.h"
@@ -85,6 +87,7 @@ private:
   llvm::Error buildAll(const frontend::SourceFile &source);
   llvm::Error buildKernel(const frontend::SourceFile &source, const ast::FunctionDef &def,
                           BuiltKernel &out);
+  llvm::Error checkConfigurations(const jit::JitFile &file, const ast::FunctionDef &def) const;
   llvm::Error choose(const frontend::SourceFile &source, const ast::Module &module);
   llvm::Error buildFunctions();
   llvm::Error writeAll();
@@ -116,13 +119,7 @@ BuildCommand::BuildCommand() {
       .list("argument", "ARGUMENT",
             "values that an argument or size can have, see below; may be repeated", arguments)
       .custom("constexpr", "NAME=VALUE", "fixes a compile-time parameter; may be repeated",
-              [this](StringRef text) -> std::string {
-                auto [parameter, value] = text.split('=');
-                if (parameter.empty() || value.empty())
-                  return "expected NAME=VALUE";
-                compile.constexprs.emplace_back(parameter.str(), value.str());
-                return {};
-              })
+              [this](StringRef text) { return acceptConstexpr(compile, text); })
       .text("grid", "LAMBDA", "the grid, from a dict of the arguments", grid)
       .integer("config", "N", "which configuration of @triton.autotune (1)", tuning.configuration,
                1, 1000)
@@ -148,6 +145,23 @@ BuildCommand::BuildCommand() {
       .text("output", "DIR", "folder for the files; made if it is not there", output,
             ValueKind::Directory, 'o')
       .text("name", "NAME", "name of the files", name);
+}
+
+/// Of those that can be chosen, which are all where records or the cost model choose.
+llvm::Error BuildCommand::checkConfigurations(const jit::JitFile &file,
+                                              const ast::FunctionDef &def) const {
+  bool isAnyChosen = !tuning.file.empty() || !tuning.how.empty();
+  unsigned wanted = unsigned(std::max(tuning.configuration, 1)) - 1;
+  for (auto [i, configuration] : llvm::enumerate(file.choices.configurations)) {
+    if (!file.choices.isTuned || (!isAnyChosen && i != wanted))
+      continue;
+    frontend::DiagnosticEngine said;
+    if (std::string problem = checkConfiguration(configuration.tune); !problem.empty()) {
+      said.error(&file.source(), def.nameRange, std::move(problem));
+      return makeError(ErrorCode::Compile, StringRef(said.str()).rtrim());
+    }
+  }
+  return llvm::Error::success();
 }
 
 llvm::Error BuildCommand::buildKernel(const frontend::SourceFile &source,
@@ -178,6 +192,8 @@ llvm::Error BuildCommand::buildKernel(const frontend::SourceFile &source,
   out.file = &kernel.file();
   std::vector<tile_argument_range> ranges;
   if (llvm::Error error = readRanges(*out.file, own, texts, ranges, out.argumentTypes))
+    return error;
+  if (llvm::Error error = checkConfigurations(kernel.file(), def))
     return error;
   if (llvm::Error error = chooseConfigurations(kernel, ranges, targets, tuning, out))
     return error;
@@ -354,6 +370,12 @@ int BuildCommand::run() {
   if (std::string problem = checkKernelOptions(compile); !problem.empty()) {
     printError("build", problem);
     return Usage;
+  }
+  // Also where nothing asks it: no kernel of FILE may be tuned.
+  if (std::string error;
+      !tuning.file.empty() && !frontend::readFile(tuning.file, frontend::kMaxSourceBytes, error)) {
+    printError("build", error);
+    return Failure;
   }
   assemble = assemble && llvm::sys::findProgramByName("ptxas");
   auto source = openSource("build", paths[0]);

@@ -13,6 +13,12 @@ llvm::Error tilec::invalidArgument(const llvm::Twine &message) {
   return makeError(ErrorCode::InvalidArgument, message);
 }
 
+std::optional<int64_t> tilec::firstMultiple(int64_t least, int64_t most, uint64_t step) {
+  __int128 rest = least % __int128(step); // of what is negative no more than 0
+  __int128 first = least - rest + (rest > 0 ? __int128(step) : 0);
+  return first > most ? std::nullopt : std::optional(int64_t(first));
+}
+
 /// One value of a constexpr.
 static std::optional<tile_value> constantOf(StringRef text, KeptTexts &texts) {
   int64_t number = 0;
@@ -79,8 +85,12 @@ static llvm::Error addRange(StringRef argument, StringRef text,
         (!hint.empty() && (hint.getAsInteger(10, step) || step == 0)))
       return wrong();
     // A step is a multiple, not a distance from the first.
-    least = (least + int64_t(step) - 1) / int64_t(step) * int64_t(step);
-    add(tile_int(least), tile_int(std::max(least, most)), step, "int");
+    std::optional<int64_t> first = firstMultiple(least, most, step);
+    if (!first)
+      return invalidArgument(formatted("argument `{}`: `{}` has no value: no multiple of {} is "
+                                       "from {} to {}",
+                                       argument, text, step, least, most));
+    add(tile_int(*first), tile_int(most), step, "int");
   } else if (auto range = jit::rangeOfType(parameter.name, rest)) {
     add(range->least, range->most, range->step, typeOf(*range));
   } else if (auto value = constantOf(head, texts)) {

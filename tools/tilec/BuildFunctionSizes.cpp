@@ -64,7 +64,11 @@ llvm::Error FunctionSizes::readArgument(StringRef text) {
       (!step.empty() && step.getAsInteger(10, range.step)) || range.least < 0 || range.step < 1 ||
       range.least > range.most)
     return wrong("sizes are LEAST..MOST, LEAST..MOST:STEP or a number");
-  range.least = std::max<int64_t>(llvm::alignTo(range.least, range.step), range.step);
+  std::optional<int64_t> first = firstMultiple(range.least, range.most, uint64_t(range.step));
+  if (!first)
+    return wrong(formatted("has no value: no multiple of {} is from {} to {}", range.step,
+                           range.least, range.most));
+  range.least = std::max(*first, range.step); // nothing is to be done for a size of 0
   range.most = std::max(range.most, range.least);
   return llvm::Error::success();
 }

@@ -6,6 +6,7 @@
 #include "text/Format.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/OutputFiles.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <ctime>
 
@@ -28,7 +29,8 @@ else $TILE_CACHE_DIR, else $XDG_CACHE_HOME/tile, else ~/.cache/tile.
 
 A machine that must not compile while it serves gets its kernels so: compile them elsewhere
 (`tile_jit_prepare`), export, import, and run with TILE_NO_COMPILE=1. An archive decides what runs
-on the GPU: import only what you trust.
+on the GPU: import only what you trust. An archive that is there is not replaced by one without
+entries.
 )";
 
 namespace {
@@ -141,6 +143,11 @@ int CacheCommand::prune(const CacheFiles &files) const {
 int CacheCommand::exportTo(const CacheFiles &files) const {
   size_t count = 0;
   std::string archive = files.pack(count);
+  if (!count && llvm::sys::fs::is_regular_file(arguments[1])) {
+    printError("cache", formatted("`{}` has no entries to export, and `{}` stays as it was", folder,
+                                  arguments[1]));
+    return Failure;
+  }
   OutputFiles out("");
   out.add(arguments[1], archive);
   std::string error;
@@ -192,6 +199,12 @@ int CacheCommand::run() {
   if (action != "prune" && (days >= 0 || megabytes >= 0)) {
     printError("cache", "--older-than and --max-mb are for `prune`");
     return Usage;
+  }
+  // The usual folder is made when something is kept; one that is named to be read is there.
+  bool isRead = action == "ls" || action == "verify" || action == "export";
+  if (isRead && !folder.empty() && !llvm::sys::fs::exists(folder)) {
+    printError("cache", formatted("`{}` is not there: --dir names the folder of a cache", folder));
+    return Failure;
   }
   if (folder.empty())
     folder = cacheFolderFromEnvironment();

@@ -149,8 +149,6 @@ bool CompileCommand::checkUsage() {
     problem = wrong;
   else if (!metadataPath.empty() && emit != "ptx" && emit != "cubin")
     problem = "`--metadata` describes a finished kernel: it needs `--emit ptx` or `--emit cubin`";
-  else if (output.empty())
-    problem = "`--output` names no file";
   else if (output == metadataPath && !isFolder(output))
     problem = formatted("`--output` and `--metadata` name the same file, `{}`", output);
   else if (emit == "cubin" && output == "-" && llvm::outs().is_displayed())
@@ -313,7 +311,8 @@ int CompileCommand::compileKernel(tile::Compiler &compiler,
                                   const tile::frontend::SourceFile &source,
                                   const CompileOptions &options, CompileResult &result) {
   CompileOptions chosen = options;
-  applyConfiguration(source, chosen);
+  if (!applyConfiguration(source, chosen))
+    return Failure;
   result = compiler.compile(source, chosen);
   llvm::errs() << result.irDump;
   result.diagnostics.print(llvm::errs(), colorMessages());

@@ -3,7 +3,12 @@
 #include "frontend/Parser.h"
 #include "frontend/eval/Helpers.h"
 #include "runtime/jit/Choices.h"
+#include "target/RegisterLimit.h"
+#include "text/Format.h"
+#include "tools/tilec/Commands.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace tilec;
 using tile::CompileOptions;
@@ -24,11 +29,36 @@ static std::shared_ptr<tile::eval::FunctionObject> find(tile::eval::ModuleEnv &f
   return found;
 }
 
-void tilec::applyConfiguration(const tile::frontend::SourceFile &source, CompileOptions &compile) {
+std::string tilec::checkConfiguration(const tile::runtime::TuneConfig &configuration) {
+  constexpr int mostWarps = 32, mostCtas = 8, mostStages = 32; // as `tilec compile` takes them
+  auto isPowerUpTo = [](int number, int most) {
+    return number > 0 && number <= most && llvm::isPowerOf2_32(unsigned(number));
+  };
+  auto isNot = [&](llvm::StringRef name, llvm::StringRef what, int number) {
+    return tile::formatted("a configuration of `triton.autotune` has {}={}: `{}` must be {}", name,
+                           number, name, what);
+  };
+  if (!isPowerUpTo(configuration.numWarps, mostWarps))
+    return isNot("num_warps", "1, 2, 4, 8, 16 or 32", configuration.numWarps) +
+           tile::insteadOfWarps(configuration.numWarps);
+  if (!isPowerUpTo(configuration.numCtas, mostCtas))
+    return isNot("num_ctas", "1, 2, 4 or 8", configuration.numCtas);
+  if (configuration.numStages < 0 || configuration.numStages > mostStages)
+    return isNot("num_stages", "from 0 to 32 or \"auto\"", configuration.numStages);
+  if (configuration.maxRegisters && (configuration.maxRegisters < tile::kLeastRegisterLimit ||
+                                     configuration.maxRegisters > tile::kMostRegisterLimit))
+    return isNot(
+        "maxnreg",
+        tile::formatted("from {} to {}", tile::kLeastRegisterLimit, tile::kMostRegisterLimit),
+        configuration.maxRegisters);
+  return {};
+}
+
+bool tilec::applyConfiguration(const tile::frontend::SourceFile &source, CompileOptions &compile) {
   tile::frontend::DiagnosticEngine ignored;
   tile::ast::Module module = tile::frontend::parse(source, ignored);
   if (ignored.hasErrors())
-    return;
+    return true;
   tile::eval::Program program(compile.includePaths);
   tile::eval::ModuleEnv &file = program.add(source, module);
   if (const tile::Target *target = tile::findTarget(compile.target))
@@ -38,7 +68,7 @@ void tilec::applyConfiguration(const tile::frontend::SourceFile &source, Compile
   if (!kernel ||
       tile::jit::readChoices(program.evaluator(), *kernel, choices, compile.constexprs) ||
       !choices.isTuned)
-    return;
+    return true;
   const tile::runtime::TuneConfig &first = choices.configurations[0].tune;
   for (const auto &[name, value] : first.constexprs)
     if (llvm::none_of(compile.constexprs, [&](auto &given) { return given.first == name; }))
@@ -53,6 +83,18 @@ void tilec::applyConfiguration(const tile::frontend::SourceFile &source, Compile
   fill(compile.numCtas, defaults.numCtas, first.numCtas);
   fill(compile.maxRegisters, defaults.maxRegisters, first.maxRegisters);
   fill(compile.warpRoles, defaults.warpRoles, first.warpRoles);
+  tile::runtime::TuneConfig used;
+  used.numWarps = compile.numWarps;
+  used.numStages = compile.numStages;
+  used.numCtas = compile.numCtas;
+  used.maxRegisters = compile.maxRegisters;
+  std::string problem = checkConfiguration(used);
+  if (problem.empty())
+    return true;
+  tile::frontend::DiagnosticEngine said;
+  said.error(&source, kernel->range(), std::move(problem));
+  said.print(llvm::errs(), colorMessages());
+  return false;
 }
 
 void tilec::forgetDecided(const tile::frontend::SourceFile &source, const tile::ast::Module &module,

@@ -19,6 +19,7 @@
 #include "tools/tilec/OutputFiles.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
+#include <set>
 
 using namespace tilec;
 using llvm::StringRef;
@@ -70,7 +71,10 @@ private:
   std::vector<std::string> kernelsOf(const tile::frontend::SourceFile &source, int explained,
                                      int &status);
   std::string checkValues(const tile::frontend::SourceFile &source,
-                          llvm::ArrayRef<std::string> kernels) const;
+                          llvm::ArrayRef<std::string> kernels,
+                          const std::set<std::string> *sizes) const;
+  std::string checkSizes(const std::set<std::string> &sizes) const;
+  std::string checkLaunchedValues(llvm::ArrayRef<ObservedKernel> launches) const;
   int explainKernel(tile::Compiler &compiler, const tile::frontend::SourceFile &source,
                     const tile::ExplainOptions &chosen, Explanation &explanation);
 
@@ -131,10 +135,8 @@ std::string ExplainCommand::acceptValue(StringRef text) {
 /// Functions of whole tensors; as explainFunctions.
 int ExplainCommand::explainTensorFunctions(const tile::frontend::SourceFile &source,
                                            llvm::raw_ostream &os, llvm::json::Array &list) {
-  functions.only = explain.compile.kernel;
   functions.target = explain.compile.target;
   functions.values = {explain.values.begin(), explain.values.end()};
-  functions.includePaths = explain.compile.includePaths;
   return explainFunctions(source, functions, os, json ? &list : nullptr,
                           html.empty() ? nullptr : &parts);
 }
@@ -164,10 +166,47 @@ std::vector<std::string> ExplainCommand::kernelsOf(const tile::frontend::SourceF
   return names;
 }
 
+/// What is wrong with a name of `--value` that is none of these; empty if nothing is.
+static std::string describeUnknown(StringRef what, StringRef name,
+                                   llvm::ArrayRef<std::string> names) {
+  if (llvm::is_contained(names, name))
+    return {};
+  StringRef guess = nearest(name, names);
+  return formatted("option `--value`: no {} `{}`{}", what, name,
+                   guess.empty() ? "" : formatted("; did you mean `{}`?", guess));
+}
+
+/// No tensor has fewer elements than none.
+std::string ExplainCommand::checkSizes(const std::set<std::string> &sizes) const {
+  for (auto &[name, value] : explain.values)
+    if (value < 0 && sizes.count(name))
+      return formatted("option `--value`: the size `{}` cannot be negative, got `{}`", name, value);
+  return {};
+}
+
+/// Each is an integer argument of one of the launches at least, where all say theirs.
+std::string ExplainCommand::checkLaunchedValues(llvm::ArrayRef<ObservedKernel> launches) const {
+  std::vector<std::string> names;
+  for (const ObservedKernel &launch : launches) {
+    if (launch.values.empty())
+      return {};
+    for (auto &[name, value] : launch.values)
+      names.push_back(name);
+  }
+  for (auto &[name, value] : explain.values)
+    if (std::string problem =
+            describeUnknown("launched kernel has an integer argument", name, names);
+        !problem.empty())
+      return problem;
+  return {};
+}
+
 /// What is wrong with the names of `--value`: each is a parameter of one of the kernels at least,
-/// or, where those are not at the top level, of some function there. Empty if nothing is.
+/// or, where those are not at the top level, of some function there, or a size of a function of
+/// whole tensors, if some are explained. Empty if nothing is.
 std::string ExplainCommand::checkValues(const tile::frontend::SourceFile &source,
-                                        llvm::ArrayRef<std::string> kernels) const {
+                                        llvm::ArrayRef<std::string> kernels,
+                                        const std::set<std::string> *sizes) const {
   tile::frontend::DiagnosticEngine diagnostics;
   tile::ast::Module module = tile::frontend::parse(source, diagnostics);
   std::vector<std::string> ofKernels, ofAll;
@@ -178,14 +217,16 @@ std::string ExplainCommand::checkValues(const tile::frontend::SourceFile &source
         if (llvm::is_contained(kernels, def->name))
           ofKernels.push_back(parameter.name);
       }
-  const std::vector<std::string> &names = ofKernels.empty() ? ofAll : ofKernels;
-  for (auto &[name, value] : explain.values) {
-    if (names.empty() || llvm::is_contained(names, name))
-      continue;
-    StringRef guess = nearest(name, names);
-    return formatted("option `--value`: no kernel has a parameter `{}`{}", name,
-                     guess.empty() ? "" : formatted("; did you mean `{}`?", guess));
-  }
+  std::vector<std::string> names = ofKernels.empty() && !kernels.empty() ? ofAll : ofKernels;
+  StringRef what = !sizes            ? "kernel has a parameter"
+                   : kernels.empty() ? "function has a size"
+                                     : "kernel has a parameter, and no function a size,";
+  if (sizes)
+    names.insert(names.end(), sizes->begin(), sizes->end());
+  for (auto &[name, value] : explain.values)
+    if (std::string problem = describeUnknown(what, name, names);
+        (sizes || !names.empty()) && !problem.empty())
+      return problem;
   return {};
 }
 
@@ -193,7 +234,8 @@ int ExplainCommand::explainKernel(tile::Compiler &compiler,
                                   const tile::frontend::SourceFile &source,
                                   const tile::ExplainOptions &wanted, Explanation &explanation) {
   tile::ExplainOptions chosen = wanted;
-  applyConfiguration(source, chosen.compile);
+  if (!applyConfiguration(source, chosen.compile))
+    return Failure;
   tile::CompileResult result;
   bool ok = tile::explain(compiler, source, chosen, result, explanation);
   result.diagnostics.print(llvm::errs(), colorMessages());
@@ -242,6 +284,12 @@ int ExplainCommand::run() {
                           "`--test` and `--bench`");
     return Usage;
   }
+  if (!html.empty() && html == output) {
+    printError("explain", formatted("the report and the page of `--html` both go to `{}`: name a "
+                                    "file for one of them (`-o` is for the report)",
+                                    html));
+    return Usage;
+  }
   if (!test.empty() || !bench.empty())
     return explainLaunches(compiler);
   if (!parameters.empty()) {
@@ -253,6 +301,15 @@ int ExplainCommand::run() {
   if (!source)
     return Failure;
   int status = Success;
+  functions.only = explain.compile.kernel;
+  functions.includePaths = explain.compile.includePaths;
+  std::set<std::string> sizes;
+  if (!explain.values.empty())
+    sizes = sizesOf(*source, functions);
+  if (problem = checkSizes(sizes); !problem.empty()) {
+    printError("explain", problem);
+    return Usage;
+  }
   llvm::raw_string_ostream os(text);
   int explained = explainTensorFunctions(*source, os, list);
   if (explained < 0)
@@ -263,7 +320,7 @@ int ExplainCommand::run() {
     return Failure;
   }
   std::vector<std::string> kernels = kernelsOf(*source, explained, status);
-  if (problem = checkValues(*source, kernels); !problem.empty() && !explained) {
+  if (problem = checkValues(*source, kernels, explained ? &sizes : nullptr); !problem.empty()) {
     printError("explain", problem);
     return Usage;
   }
@@ -342,6 +399,10 @@ int ExplainCommand::explainLaunches(tile::Compiler &compiler) {
                                   explain.compile, model);
   if (!launches)
     return Failure;
+  if (std::string problem = checkLaunchedValues(*launches); !problem.empty()) {
+    printError("explain", problem);
+    return Usage;
+  }
   int status = Success;
   for (const ObservedKernel &launch : *launches) {
     tile::ExplainOptions chosen = explain;
@@ -364,9 +425,11 @@ int ExplainCommand::writeReport(int status) {
   if (text.empty())
     return status;
   OutputFiles out(files[0]);
-  out.add(output, std::move(text));
+  bool failed = status != Success; // some kernels are left out
+  out.addFound("explain", failed, output, std::move(text));
   if (!parts.empty())
-    out.add(html, tile::htmlPage(llvm::sys::path::filename(files[0]), parts));
+    out.addFound("explain", failed, html,
+                 tile::htmlPage(llvm::sys::path::filename(files[0]), parts));
   std::string error;
   if (out.commit(error))
     return status;

@@ -17,8 +17,10 @@ public:
             llvm::raw_ostream &os, llvm::json::Array *json, std::vector<std::string> *parts)
       : source(source), what(what), os(os), json(json), parts(parts), program(what.includePaths) {}
   int run();
+  std::set<std::string> sizes();
 
 private:
+  std::vector<std::shared_ptr<eval::FunctionObject>> functions(const ast::Module &module);
   std::unique_ptr<EvalError> explain(const std::shared_ptr<eval::FunctionObject> &function);
   std::unique_ptr<EvalError> typesOf(const eval::FunctionObject &function,
                                      const tensors::Signature &signature,
@@ -98,16 +100,37 @@ Explainer::explain(const std::shared_ptr<eval::FunctionObject> &function) {
   return nullptr;
 }
 
+std::vector<std::shared_ptr<eval::FunctionObject>> Explainer::functions(const ast::Module &module) {
+  auto all = program.add(source, module).functions();
+  llvm::erase_if(all, [&](const std::shared_ptr<eval::FunctionObject> &function) {
+    return !function->findDecorator("tile.function") ||
+           (!what.only.empty() && function->name() != what.only);
+  });
+  return all;
+}
+
+std::set<std::string> Explainer::sizes() {
+  std::set<std::string> names;
+  frontend::DiagnosticEngine ignored;
+  ast::Module module = frontend::parse(source, ignored);
+  if (ignored.hasErrors())
+    return names;
+  for (const std::shared_ptr<eval::FunctionObject> &function : functions(module)) {
+    tensors::Signature signature;
+    if (!tensors::readSignature(program.evaluator(), *function, signature))
+      for (const tensors::Parameter &parameter : signature.parameters)
+        for (const graph::Size &size : parameter.sizes)
+          size.collectNames(names);
+  }
+  return names;
+}
+
 int Explainer::run() {
   frontend::DiagnosticEngine diagnostics;
   ast::Module module = frontend::parse(source, diagnostics);
   int count = 0;
   if (!diagnostics.hasErrors()) {
-    eval::ModuleEnv &file = program.add(source, module);
-    for (const std::shared_ptr<eval::FunctionObject> &function : file.functions()) {
-      if (!function->findDecorator("tile.function") ||
-          (!what.only.empty() && function->name() != what.only))
-        continue;
+    for (const std::shared_ptr<eval::FunctionObject> &function : functions(module)) {
       ++count;
       program.evaluator().resetSteps();
       if (std::unique_ptr<EvalError> error = explain(function)) {
@@ -121,6 +144,11 @@ int Explainer::run() {
   }
   diagnostics.print(llvm::errs(), colorMessages());
   return diagnostics.hasErrors() ? -1 : count;
+}
+
+std::set<std::string> tilec::sizesOf(const frontend::SourceFile &source,
+                                     const FunctionsToExplain &what) {
+  return Explainer(source, what, llvm::nulls(), nullptr, nullptr).sizes();
 }
 
 int tilec::explainFunctions(const frontend::SourceFile &source, const FunctionsToExplain &what,

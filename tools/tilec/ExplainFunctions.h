@@ -6,6 +6,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
+#include <set>
 
 namespace tilec {
 
@@ -17,6 +18,10 @@ struct FunctionsToExplain {
   std::map<std::string, int64_t> values;
   std::vector<std::string> includePaths;
 };
+
+/// The names that sizes of these functions have; of one that says none, or is wrong, nothing.
+std::set<std::string> sizesOf(const tile::frontend::SourceFile &source,
+                              const FunctionsToExplain &what);
 
 /// Explains the `@tile.function`s of a file, as text or into `json`, and each as a part of an HTML
 /// page into `parts`, if there. How many there were; -1 after errors, which are reported.

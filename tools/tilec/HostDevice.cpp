@@ -108,6 +108,7 @@ static HostDevice openAlgebraic(StringRef command, const HostDeviceOptions &opti
   if (options.device == "cuda" || options.device == "emu+cuda") {
     printError(command,
                "--algebraic compares the emulator with the interpreter: no other --device");
+    result.isUsage = true;
     return result;
   }
   EmuDeviceOptions emu;
@@ -170,6 +171,7 @@ HostDevice tilec::openHostDevice(StringRef command, HostDeviceOptions &options) 
     if (!target->empty())
       if (std::string problem = resolveTargetOption(*target); !problem.empty()) {
         printError(command, problem);
+        result.isUsage = true;
         return result;
       }
   if (options.algebraic)

@@ -30,6 +30,7 @@ struct HostDevice {
   std::unique_ptr<tile::runtime::Device> device; ///< null after an error
   tile::runtime::EmuDevice *emulator = nullptr;
   const tile::runtime::Agreement *agreement = nullptr;
+  bool isUsage = false; ///< the error is one of the options
 };
 /// Prints what is wrong as an error of `command`. Gives targets their own names.
 HostDevice openHostDevice(llvm::StringRef command, HostDeviceOptions &options);

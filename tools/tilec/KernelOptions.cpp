@@ -15,7 +15,7 @@ using llvm::StringRef;
 using tile::CompileOptions;
 using tile::formatted;
 
-static std::string acceptConstexpr(CompileOptions &compile, StringRef text) {
+std::string tilec::acceptConstexpr(CompileOptions &compile, StringRef text) {
   auto [name, value] = text.split('=');
   if (name.empty() || value.empty())
     return "expected NAME=VALUE";
@@ -38,9 +38,7 @@ static std::string acceptStages(CompileOptions &compile, StringRef text) {
 static std::string acceptRoles(CompileOptions &compile, StringRef text) {
   if (tile::readWarpRoles(text, compile.warpRoles))
     return {};
-  return formatted("expected `auto`, `cooperative`, `pingpong`, `none`, `shared` or `apart`, "
-                   "got `{}`",
-                   text);
+  return "expected `auto`, `cooperative`, `pingpong`, `none`, `shared` or `apart`";
 }
 
 static std::string acceptPrograms(CompileOptions &compile, StringRef text) {
@@ -49,7 +47,7 @@ static std::string acceptPrograms(CompileOptions &compile, StringRef text) {
   else if (text == "many" || text == "any")
     compile.programs = text == "any" ? tile::GridPrograms::Any : tile::GridPrograms::Many;
   else
-    return formatted("expected `any`, `few` or `many`, got `{}`", text);
+    return "expected `any`, `few` or `many`";
   return {};
 }
 
@@ -60,6 +58,7 @@ void tilec::addSelectionOptions(OptionTable &options, CompileOptions &compile) {
   options.group("What to compile")
       .text("kernel", "NAME", "the kernel (all whose types are known)", compile.kernel)
       .text("signature", "SIG", "types of its parameters, see below", compile.signature)
+      .orNothing() // of a kernel whose parameters are all constexprs
       .custom("constexpr", "NAME=VALUE", "a compile-time parameter; may be repeated",
               [&compile](StringRef v) { return acceptConstexpr(compile, v); })
       .list("include", "DIR", "look for imported files here too; may be repeated",

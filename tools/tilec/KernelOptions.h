@@ -14,6 +14,9 @@ namespace tilec {
 /// What `static_print` prints goes to standard error: standard output may be the PTX.
 void printStatically(llvm::StringRef text);
 
+/// Takes the NAME=VALUE of `--constexpr` in; what is wrong with it, empty if nothing is.
+std::string acceptConstexpr(tile::CompileOptions &compile, llvm::StringRef text);
+
 /// `--kernel`, `--signature`, `--constexpr`, `--include`.
 void addSelectionOptions(OptionTable &options, tile::CompileOptions &compile);
 /// `--num-warps`, `--num-stages`, `--target`, ... Leaves `compile.target` empty

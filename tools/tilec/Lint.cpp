@@ -1,5 +1,7 @@
 //===- Lint.cpp - tilec lint -----------------------------------------------===//
 #include "compiler/Lint.h"
+#include "frontend/Parser.h"
+#include "frontend/eval/Evaluator.h"
 #include "text/Format.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/KernelOptions.h"
@@ -7,6 +9,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
+#include <map>
+#include <utility>
 
 using namespace tilec;
 using llvm::StringRef;
@@ -27,7 +31,8 @@ static constexpr StringRef detailsText =
 Types come from annotations, or from --signature for one --kernel; without either they are guessed
 from the names of parameters and from how they are used, with addresses of fp32 or, where that does
 not compile, of i32; constexprs without a default are 64. A kernel that does not compile with any of
-these is passed over with a note.
+these is passed over with a note; where it does without the --constexpr that were given, those are
+the error.
 
 Exit codes: 0 nothing to remark, 1 remarks or errors, 2 wrong usage.
 )";
@@ -42,6 +47,10 @@ public:
 private:
   bool lintOne(tile::Linter &linter, const tile::GuessedTypes &types);
   int lintFile(const SourcePath &path);
+  void findParameters(const tile::frontend::SourceFile &source);
+  std::string findUnknown(StringRef noneHas) const;
+  std::vector<std::pair<std::string, std::string>> constantsOf(const tile::GuessedTypes &types,
+                                                               bool areGiven) const;
 
   std::vector<std::string> files;
   tile::CompileOptions compile;
@@ -49,6 +58,10 @@ private:
     unsigned files = 0, kernels = 0, remarks = 0;
   } all, file;
   bool isAlone = true;
+  bool areAllRead = true; ///< all files, without errors
+  /// Of the kernels of a file by name, where --constexpr speaks of some; of all files together.
+  std::map<std::string, std::vector<std::string>> parameters;
+  std::vector<std::string> known;
 };
 } // namespace
 
@@ -57,16 +70,25 @@ LintCommand::LintCommand() {
   options.positional("FILE|FOLDER...", files, 1, 100000)
       .text("kernel", "NAME", "look at this kernel only", compile.kernel)
       .text("signature", "SIG", "types of its parameters, as in `tilec compile`", compile.signature)
+      .orNothing()
       .custom("constexpr", "NAME=VALUE", "a compile-time parameter; may be repeated",
-              [this](StringRef text) -> std::string {
-                auto [name, value] = text.split('=');
-                if (name.empty() || value.empty())
-                  return "expected NAME=VALUE";
-                compile.constexprs.emplace_back(name, value);
-                return "";
-              })
+              [this](StringRef text) { return acceptConstexpr(compile, text); })
       .list("include", "DIR", "look for imported files here too; may be repeated",
             compile.includePaths, ValueKind::Directory, 'I');
+}
+
+/// Those that a kernel is looked at with: the given ones that are its own, and guesses.
+std::vector<std::pair<std::string, std::string>>
+LintCommand::constantsOf(const tile::GuessedTypes &types, bool areGiven) const {
+  std::vector<std::pair<std::string, std::string>> out;
+  if (areGiven)
+    out = compile.constexprs;
+  if (auto own = parameters.find(types.kernel); own != parameters.end())
+    llvm::erase_if(out, [&](auto &one) { return !llvm::is_contained(own->second, one.first); });
+  for (auto &guess : types.constexprs)
+    if (llvm::none_of(out, [&](auto &one) { return one.first == guess.first; }))
+      out.push_back(guess);
+  return out;
 }
 
 /// False if the kernel has errors that are the user's.
@@ -75,20 +97,24 @@ bool LintCommand::lintOne(tile::Linter &linter, const tile::GuessedTypes &types)
   options.kernel = types.kernel;
   options.print = printStatically;
   bool told = !compile.signature.empty() || types.annotated;
-  for (auto &[name, value] : types.constexprs)
-    if (llvm::none_of(compile.constexprs, [&](auto &given) { return given.first == name; }))
-      options.constexprs.emplace_back(name, value);
-  tile::frontend::DiagnosticEngine diagnostics;
-  bool compiles = false;
+  options.constexprs = constantsOf(types, /*areGiven=*/true);
+  tile::frontend::DiagnosticEngine diagnostics, ofConstants;
+  bool compiles = false, areConstantsWrong = false;
   for (const std::string &signature : told ? std::vector{compile.signature} : types.signatures) {
     options.signature = signature;
     diagnostics = {};
     if ((compiles = linter.lint(options, told, diagnostics)))
       break;
+    tile::CompileOptions without = options;
+    without.constexprs = constantsOf(types, /*areGiven=*/false);
+    tile::frontend::DiagnosticEngine ignored;
+    if (!told && !areConstantsWrong && without.constexprs != options.constexprs &&
+        (areConstantsWrong = linter.lint(without, told, ignored)))
+      ofConstants = diagnostics;
   }
   if (!compiles) {
-    if (told) {
-      diagnostics.print(llvm::errs(), colorMessages());
+    if (told || areConstantsWrong) {
+      (told ? diagnostics : ofConstants).print(llvm::errs(), colorMessages());
       return false;
     }
     llvm::errs() << formatted(
@@ -105,9 +131,41 @@ static std::string counted(unsigned number, StringRef what) {
   return formatted("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
+/// Of which kernels `--constexpr` may speak.
+void LintCommand::findParameters(const tile::frontend::SourceFile &source) {
+  parameters.clear();
+  if (compile.constexprs.empty())
+    return;
+  tile::frontend::DiagnosticEngine ignored;
+  tile::ast::Module module = tile::frontend::parse(source, ignored);
+  tile::eval::Program program(compile.includePaths);
+  for (const auto &kernel : program.add(source, module).kernels()) {
+    if (!compile.kernel.empty() && kernel->name() != compile.kernel)
+      continue;
+    std::vector<std::string> &own = parameters[kernel->name()];
+    own.clear(); // a name means what it is bound to last
+    for (const tile::ast::Parameter &parameter : kernel->params())
+      own.push_back(parameter.name);
+    llvm::append_range(known, own);
+  }
+}
+
+/// What is wrong with the names of `--constexpr`, empty if nothing is.
+std::string LintCommand::findUnknown(StringRef noneHas) const {
+  for (auto &[name, value] : compile.constexprs) {
+    if (llvm::is_contained(known, name))
+      continue;
+    StringRef near = nearest(name, known);
+    return formatted("option `--constexpr`: {} parameter `{}`{}", noneHas, name,
+                     near.empty() ? "" : formatted("; did you mean `{}`?", near));
+  }
+  return {};
+}
+
 /// An ExitCode; remarks are counted.
 int LintCommand::lintFile(const SourcePath &path) {
   file = {};
+  bool wereAllRead = std::exchange(areAllRead, false);
   std::string error;
   auto source = tile::frontend::SourceFile::open(path.path, error);
   if (!source) {
@@ -120,8 +178,18 @@ int LintCommand::lintFile(const SourcePath &path) {
   diagnostics.print(llvm::errs(), colorMessages());
   if (diagnostics.hasErrors())
     return Failure;
+  areAllRead = wereAllRead;
   if (!compile.signature.empty() && compile.kernel.empty() && kernels.size() > 1) {
     printError("lint", "--signature is of one kernel: name it with --kernel");
+    return Usage;
+  }
+  findParameters(*source);
+  std::string problem;
+  if (isAlone && !parameters.empty())
+    problem = findUnknown(compile.kernel.empty() ? formatted("no kernel of `{}` has a", path.path)
+                                                 : formatted("`{}` has no", compile.kernel));
+  if (!problem.empty()) {
+    printError("lint", problem);
     return Usage;
   }
   bool ok = true;
@@ -169,6 +237,11 @@ int LintCommand::run() {
                            : formatted("none of {} files has a kernel `{}`", sources.size(),
                                        compile.kernel));
     return Failure;
+  }
+  // A kernel of a file with errors may have it.
+  if (std::string problem = areAllRead ? findUnknown("no kernel has a") : ""; !problem.empty()) {
+    printError("lint", problem);
+    return Usage;
   }
   llvm::outs() << counted(all.files, "file") << ", " << counted(all.kernels, "kernel") << ", "
                << counted(all.remarks, "remark") << '\n';

@@ -2,12 +2,10 @@
 #include "tools/tilec/Options.h"
 #include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tilec;
 using llvm::StringRef;
-using llvm::Twine;
 using tile::formatted;
 
 Option &OptionTable::add(std::string name, std::string valueName, std::string help,
@@ -90,6 +88,11 @@ OptionTable &OptionTable::custom(std::string name, std::string valueName, std::s
   return *this;
 }
 
+OptionTable &OptionTable::orNothing() {
+  options.back().mayBeEmpty = true;
+  return *this;
+}
+
 OptionTable &OptionTable::positional(std::string text, std::vector<std::string> &target,
                                      unsigned low, unsigned high) {
   usage = std::move(text);
@@ -152,6 +155,11 @@ bool OptionTable::parseLong(StringRef arg, llvm::ArrayRef<const char *> rest, si
     }
     value = rest.front();
     used = 1;
+  }
+  if (option->kind != ValueKind::None && value.empty() && !option->mayBeEmpty) {
+    error = formatted("option `{}` needs a value, got an empty one: {} {}", spelled, spelled,
+                      option->valueName);
+    return false;
   }
   if (std::string problem = option->accept(value); !problem.empty()) {
     error = formatted("option `{}`: {}, got `{}`", spelled, problem, value);
@@ -253,7 +261,8 @@ void OptionTable::print(llvm::raw_ostream &os) const {
 
 StringRef tilec::nearest(StringRef name, llvm::ArrayRef<std::string> candidates) {
   StringRef best;
-  unsigned bestDistance = std::max<size_t>(2, name.size() / 3) + 1;
+  // A name all of whose letters are others is near to anything as short.
+  unsigned bestDistance = std::min(std::max<size_t>(2, name.size() / 3) + 1, name.size());
   for (const std::string &candidate : candidates) {
     unsigned distance = name.edit_distance(candidate, /*AllowReplacements=*/true, bestDistance);
     if (distance < bestDistance) {

@@ -30,7 +30,8 @@ struct Option {
   std::string help;
   ValueKind kind = ValueKind::None;
   std::vector<std::string> choices;
-  std::string group; ///< heading in the help text
+  std::string group;       ///< heading in the help text
+  bool mayBeEmpty = false; ///< a value of nothing says something
   /// Takes the value in; returns what is wrong with it, empty if nothing.
   std::function<std::string(llvm::StringRef)> accept;
 };
@@ -54,6 +55,9 @@ public:
   OptionTable &custom(std::string name, std::string valueName, std::string help,
                       std::function<std::string(llvm::StringRef)> accept,
                       std::vector<std::string> choices = {});
+  /// The option added last takes a value of nothing, too. Of any other that is a mistake, such as
+  /// a variable of a script that is not set.
+  OptionTable &orNothing();
   /// Arguments that are not options, e.g. "FILE" or "FILE [NAME]".
   OptionTable &positional(std::string usage, std::vector<std::string> &target, unsigned least,
                           unsigned most);

@@ -131,6 +131,14 @@ static bool writeAside(AsideFile &file, StringRef contents, const fs::file_statu
   return ok;
 }
 
+void OutputFiles::addFound(StringRef command, bool failed, std::string path, std::string contents) {
+  if (failed && fs::is_regular_file(path))
+    llvm::errs() << formatted("tilec {}: note: the run failed, and `{}` stays as it was\n", command,
+                              path);
+  else
+    add(std::move(path), std::move(contents));
+}
+
 bool OutputFiles::commit(std::string &error) {
   error.clear();
   std::vector<AsideFile> written;

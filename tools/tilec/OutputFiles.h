@@ -27,6 +27,9 @@ public:
   void add(std::string path, std::string contents) {
     files.emplace_back(std::move(path), std::move(contents));
   }
+  /// The same of what a run of `command` found. One that failed found less than what a file may
+  /// hold of one before: that stays as it was, and a note says so.
+  void addFound(llvm::StringRef command, bool failed, std::string path, std::string contents);
   /// False after setting `error` to a sentence that names the file.
   bool commit(std::string &error);
 

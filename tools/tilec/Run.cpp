@@ -32,8 +32,9 @@ The emulator (emu) runs the compiled kernel, as it is before it becomes PTX, thr
 CPU: it finds races in shared memory, missing barriers and fences, and what depends on the order of
 threads. See docs/emulator.md.
 
-Exit codes: 0 all passed, 1 a failure or an error, 2 wrong usage, 3 nothing failed but something
-is not supported yet.
+Exit codes: 0 all passed, 1 a failure or an error, 2 wrong usage (also results to compare with that
+cannot be read), 3 nothing failed but something is not supported yet. A run that failed leaves files
+of results and counters that are there as they were.
 )";
 
 namespace {
@@ -51,7 +52,9 @@ private:
   int runFiles();
   void setTuning(HostFile &file);
   void warnOfRecords() const;
-  bool writeCounters();
+  /// Where text goes that is no result: beside results as JSON or CSV it is for people.
+  llvm::raw_ostream &told() const { return json || csv ? llvm::errs() : llvm::outs(); }
+  bool writeCounters(bool failed);
   bool checkOutputs();
   int compareFiles();
   int finishBench(int status);
@@ -141,24 +144,25 @@ int HostCommand::list() const {
   return Success;
 }
 
-bool HostCommand::writeCounters() {
+bool HostCommand::writeCounters(bool failed) {
   if (!opened.emulator)
     return true;
   if (const tile::runtime::Agreement *agreement = opened.agreement) {
-    llvm::outs() << formatted("{} launches on both, {} with the same bits ({} had to be)",
-                              agreement->launches, agreement->identical, agreement->exact);
+    told() << formatted("{} launches on both, {} with the same bits ({} had to be)",
+                        agreement->launches, agreement->identical, agreement->exact);
     if (agreement->unordered)
-      llvm::outs() << formatted(", {} that depend on the order of programs", agreement->unordered);
+      told() << formatted(", {} that depend on the order of programs", agreement->unordered);
     for (auto &[type, difference] : agreement->largest)
-      llvm::outs() << formatted(", {} within {:.1e}", type, difference);
-    llvm::outs() << '\n';
+      told() << formatted(", {} within {:.1e}", type, difference);
+    told() << '\n';
   }
   if (deviceOptions.counters)
-    opened.emulator->printCounters(llvm::outs());
+    opened.emulator->printCounters(told());
   if (deviceOptions.countersFile.empty())
     return true;
   OutputFiles out(files.front()->path.path);
-  out.add(deviceOptions.countersFile, formatted("{}\n", opened.emulator->countersJson()));
+  out.addFound(name(), failed, deviceOptions.countersFile,
+               formatted("{}\n", opened.emulator->countersJson()));
   std::string error;
   if (out.commit(error))
     return true;
@@ -209,6 +213,18 @@ int HostCommand::runFile(HostFile &file) {
 
 /// What can be known to go wrong before hours are spent on measuring.
 bool HostCommand::checkOutputs() {
+  std::string problem;
+  if (json && csv)
+    problem = "`--json` and `--csv` both print on standard output: give one of them, and a file "
+              "for the other with `-o`";
+  else if ((json || csv) && deviceOptions.countersFile == "-")
+    problem = formatted("`--counters-json -` and `--{}` both print on standard output: name a file "
+                        "for one of them",
+                        json ? "json" : "csv");
+  if (!problem.empty()) {
+    printError(name(), problem);
+    return false;
+  }
   for (const std::string &path : outputs)
     if (!measured.inFormatOf(path)) {
       printError(
@@ -232,17 +248,23 @@ int HostCommand::compareFiles() {
     printError(name(), "`--compare` needs two results: OLD.json NEW.json");
     return Usage;
   }
+  if (json || csv || !outputs.empty() || !against.empty()) {
+    printError(name(), "`--compare` runs nothing and has no results: leave out `--json`, `--csv`, "
+                       "`--output` and `--against`");
+    return Usage;
+  }
   BenchResults before, after;
   std::string error;
   if (!BenchResults::read(arguments[0], before, error) ||
       !BenchResults::read(arguments[1], after, error)) {
     printError(name(), error);
-    return Failure;
+    return Usage; // nothing is slower
   }
   return compareBenches(before, after, llvm::outs()) ? Success : Failure;
 }
 
 int HostCommand::finishBench(int status) {
+  bool failed = status == Failure || status == Usage; // by itself, not beside others
   measured.device = opened.device->name();
   measured.description = opened.device->description();
   measured.target = opened.device->target();
@@ -253,13 +275,19 @@ int HostCommand::finishBench(int status) {
   std::string error;
   BenchResults old;
   if (!against.empty() && BenchResults::read(against, old, error)) {
-    llvm::outs() << '\n';
-    if (!compareBenches(old, measured, llvm::outs()) && status == Success)
+    told() << '\n';
+    if (!compareBenches(old, measured, told()) && status == Success)
       status = Failure;
+  }
+  auto hasPoints = [](const BenchTable &table) { return !table.points.empty(); };
+  if (failed && !outputs.empty() && llvm::none_of(measured.tables, hasPoints)) {
+    llvm::errs() << formatted("tilec {}: note: nothing was measured, and no results are written\n",
+                              name());
+    return status;
   }
   OutputFiles out(files.front()->path.path);
   for (const std::string &path : outputs)
-    out.add(path, *measured.inFormatOf(path));
+    out.addFound(name(), failed, path, *measured.inFormatOf(path));
   if (out.commit(error))
     return status;
   printError(name(), error);
@@ -282,12 +310,12 @@ int HostCommand::runFiles() {
   }
   if (purpose == Purpose::Test && files.size() > 1)
     printTotals(totals, llvm::outs());
-  if (!writeCounters())
-    return Failure;
   int worst = seen[Usage]         ? Usage
               : seen[Failure]     ? Failure
               : seen[Unsupported] ? Unsupported
                                   : Success;
+  if (!writeCounters(worst == Failure || worst == Usage))
+    return Failure;
   return purpose == Purpose::Bench ? finishBench(worst) : worst;
 }
 
@@ -346,11 +374,11 @@ int HostCommand::run() {
     return Failure;
   opened = openHostDevice(name(), deviceOptions);
   if (!opened.device)
-    return Failure;
+    return opened.isUsage ? Usage : Failure;
   for (auto &file : files)
     if (file->source) {
       file->prepare(*opened.device, includePaths);
-      file->session->output = &llvm::outs();
+      file->session->output = &told();
       file->session->hostContext()->eachLaneArrives = deviceOptions.eachLaneArrives;
       file->session->hostContext()->asBuilt = deviceOptions.asBuilt;
       file->session->hostContext()->inFastestCuts = deviceOptions.mode == "max-autotune";
