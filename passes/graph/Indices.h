@@ -61,6 +61,8 @@ void addReshapePatterns(mlir::RewritePatternSet &patterns);
 void addProductPatterns(mlir::RewritePatternSet &patterns);
 /// Products have rows in the order that is wanted of them. Comes before, too.
 void addTurnedProductPatterns(mlir::RewritePatternSet &patterns);
+/// Reductions of a few numbers that nobody stores are maps. Comes before what windows become.
+void addSmallReductionPatterns(mlir::RewritePatternSet &patterns);
 /// Few elements of what is computed element by element are computed of few, while operations are
 /// `left` that may be done more than once.
 void addGatherPatterns(mlir::RewritePatternSet &patterns, unsigned &left);

@@ -269,6 +269,7 @@ struct GraphLowerViewsPass
     RewritePatternSet products(&getContext()), patterns(&getContext());
     addProductPatterns(products);
     addTurnedProductPatterns(products);
+    addSmallReductionPatterns(products);
     if (failed(applyPatternsGreedily(getOperation(), std::move(products))))
       return signalPassFailure();
     unsigned copies = 2048;
