@@ -22,6 +22,7 @@ ALWAYS_ENABLED_STATISTIC(kernelsMade, "kernels that operations were grouped into
 
 void tile::graph::buildFusePipeline(OpPassManager &pm, Chains chains) {
   pm.addPass(createCanonicalizerPass());
+  pm.addNestedPass<func::FuncOp>(createGraphNormalizePass());
   pm.addNestedPass<func::FuncOp>(createGraphLowerViewsPass());
   pm.addPass(createCSEPass());
   if (chains == Chains::All)

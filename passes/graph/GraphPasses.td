@@ -4,6 +4,29 @@
 
 include "passes/TilePass.td"
 
+def GraphNormalizePass : TilePass<"graph-normalize", "::mlir::func::FuncOp"> {
+  let summary = "give products and reductions the form of which kernels are made";
+  let description = [{
+    Needs: operations of the `graph` dialect in one block, canonical.
+
+    Guarantees: the same values, up to the order in which few numbers are added. Rows that are one
+    dimension for a product alone are multiplied as they lie, and what is done with the result before
+    it gets its own shape is done to the product (`Reshapes.cpp`). A product of which another one takes
+    the rows in another order has those rows, where its right operand is the same for both
+    (`TurnedProducts.cpp`). A reduction of at most eight elements of what repeats arrays, and nobody
+    stores, is a chain of maps (`SmallReductions.cpp`).
+
+    Never: makes more products, or reads an array more often.
+    ```mlir
+    %r = graph.reshape %x : !graph.tensor<"B, S, D", f32> -> !graph.tensor<"B*S, D", f32>
+    %p = graph.matmul %r, %w : !graph.tensor<"B*S, D", f32>, !graph.tensor<"D, F", f32> -> !graph.tensor<"B*S, F", f32>
+    // the product of %x and %w, in another shape
+    ```
+  }];
+  let counts = [Count<"formsChanged", "products and reductions that have another form">];
+  let dependentDialects = ["::tile::graph::GraphDialect"];
+}
+
 def GraphLowerViewsPass : TilePass<"graph-lower-views", "::mlir::func::FuncOp"> {
   let summary = "turn windows and reshapes of arrays into elements at indices";
   let description = [{
@@ -11,7 +34,9 @@ def GraphLowerViewsPass : TilePass<"graph-lower-views", "::mlir::func::FuncOp"> 
 
     Guarantees: there is no `graph.window`, and no `graph.reshape` of a parameter. Windows of
     what is computed element by element have become windows of what it is computed from, and so have
-    elements that are taken of it by indices, if they are no more than there are.
+    elements that are taken of it by indices, if they are no more than there are or it is one array with
+    numbers around. Elements of elements are those of the array. What is computed of another shape is
+    computed before, with all that repeats along what gets another shape, and arrays of the caller's.
 
     Never: stores what was computed where it need not be stored.
     ```mlir

@@ -55,14 +55,6 @@ private:
 /// Reshapes of the caller's arrays become indices; what is computed of elements alone is computed
 /// before a reshape.
 void addReshapePatterns(mlir::RewritePatternSet &patterns);
-/// Products of rows that are one dimension only for them are of rows as they lie, and what is done
-/// with their results before these get their own shape is done in it. Comes before what reshapes
-/// become indices for.
-void addProductPatterns(mlir::RewritePatternSet &patterns);
-/// Products have rows in the order that is wanted of them. Comes before, too.
-void addTurnedProductPatterns(mlir::RewritePatternSet &patterns);
-/// Reductions of a few numbers that nobody stores are maps. Comes before what windows become.
-void addSmallReductionPatterns(mlir::RewritePatternSet &patterns);
 /// Few elements of what is computed element by element are computed of few, while operations are
 /// `left` that may be done more than once.
 void addGatherPatterns(mlir::RewritePatternSet &patterns, unsigned &left);

@@ -1,5 +1,6 @@
 //===- Reshapes.cpp - other shapes of arrays, as indices --------------------===//
 #include "passes/graph/Indices.h"
+#include "passes/graph/Normalize.h"
 
 using namespace mlir;
 using namespace tile::graph;
@@ -270,7 +271,7 @@ void tile::graph::addReshapePatterns(RewritePatternSet &patterns) {
   patterns.add<MapBeforeReshape>(patterns.getContext(), /*byIndices=*/true);
 }
 
-void tile::graph::addProductPatterns(RewritePatternSet &patterns) {
+void tile::graph::addJoinedRowsPatterns(RewritePatternSet &patterns) {
   patterns.add<ProductOfJoinedRows, ReshapeOfReshape>(patterns.getContext());
   patterns.add<MapBeforeReshape>(patterns.getContext(), /*byIndices=*/false);
 }

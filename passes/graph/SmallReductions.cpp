@@ -6,7 +6,8 @@
 // computed for itself instead, and the sum is one of maps.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/graph/Indices.h"
+#include "ir/graph/Graph.h"
+#include "passes/graph/Normalize.h"
 #include "passes/graph/Sources.h"
 
 using namespace mlir;

@@ -8,7 +8,8 @@
 // read in that order.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/graph/Indices.h"
+#include "ir/graph/Graph.h"
+#include "passes/graph/Normalize.h"
 #include "passes/graph/Sources.h"
 
 using namespace mlir;

@@ -266,12 +266,7 @@ struct GraphLowerViewsPass
 
   void runOnOperation() override {
     unsigned views = countViews();
-    RewritePatternSet products(&getContext()), patterns(&getContext());
-    addProductPatterns(products);
-    addTurnedProductPatterns(products);
-    addSmallReductionPatterns(products);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(products))))
-      return signalPassFailure();
+    RewritePatternSet patterns(&getContext());
     unsigned copies = 2048;
     patterns.add<SinkThroughMaps, WindowOfGather>(&getContext(), copies);
     patterns.add<MergeWindows, SinkThroughViews, WindowOfIndices, RepeatLoose, WindowToGather,

@@ -1,0 +1,18 @@
+//===- Normalize.h - the patterns of graph-normalize -----------------------===//
+#ifndef TILE_PASSES_GRAPH_NORMALIZE_H
+#define TILE_PASSES_GRAPH_NORMALIZE_H
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace tile::graph {
+
+/// Products of rows that are one dimension for them alone (Reshapes.cpp).
+void addJoinedRowsPatterns(mlir::RewritePatternSet &patterns);
+/// Products whose rows are wanted in another order (TurnedProducts.cpp).
+void addTurnedProductPatterns(mlir::RewritePatternSet &patterns);
+/// Reductions of a few numbers (SmallReductions.cpp).
+void addSmallReductionPatterns(mlir::RewritePatternSet &patterns);
+
+} // namespace tile::graph
+
+#endif // TILE_PASSES_GRAPH_NORMALIZE_H

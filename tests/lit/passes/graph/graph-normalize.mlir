@@ -1,0 +1,77 @@
+// RUN: tile-opt %s --pass-pipeline="builtin.module(func.func(graph-normalize,graph-lower-views))" --split-input-file | FileCheck %s
+
+// Rows that are one dimension for a product alone are multiplied as they lie, and what is done with
+// its result, in whatever shape, is done there.
+// CHECK-LABEL: @joined_rows
+// CHECK-NOT: graph.gather
+// CHECK: %[[M:.*]] = graph.matmul %arg0, %arg1
+// CHECK: %[[B:.*]] = graph.rearrange %arg2 [-1, -1, 0]
+// CHECK: %[[N:.*]] = graph.map add(%[[M]], %[[B]])
+// CHECK: %[[Z:.*]] = graph.map add(%arg3, %[[N]])
+// CHECK: return %[[Z]]
+func.func @joined_rows(%x: !graph.tensor<"B, S, D", f32>, %w: !graph.tensor<"D, F", f32>, %b: !graph.tensor<"F", f32>, %r: !graph.tensor<"B, S, F", f32>) -> !graph.tensor<"B, S, F", f32> {
+  %e = graph.reshape %x : !graph.tensor<"B, S, D", f32> -> !graph.tensor<"B*S, D", f32>
+  %m = graph.matmul %e, %w : !graph.tensor<"B*S, D", f32>, !graph.tensor<"D, F", f32> -> !graph.tensor<"B*S, F", f32>
+  %n = graph.map add(%m, %b) : (!graph.tensor<"B*S, F", f32>, !graph.tensor<"F", f32>) -> !graph.tensor<"B*S, F", f32>
+  %y = graph.reshape %n : !graph.tensor<"B*S, F", f32> -> !graph.tensor<"B, S, F", f32>
+  %z = graph.map add(%r, %y) : (!graph.tensor<"B, S, F", f32>, !graph.tensor<"B, S, F", f32>) -> !graph.tensor<"B, S, F", f32>
+  return %z : !graph.tensor<"B, S, F", f32>
+}
+
+// -----
+
+// A sum of a few numbers that nobody stores, of arrays that repeat, is a sum of maps.
+// CHECK-LABEL: @distances
+// CHECK-NOT: graph.reduce sum
+// CHECK-COUNT-2: graph.map square
+// CHECK: %[[S:.*]] = graph.map add(%{{.*}}, %{{.*}}) : {{.*}} -> !graph.tensor<"M, N", f32>
+// CHECK: graph.reduce min %[[S]] [1]
+func.func @distances(%x: !graph.tensor<"M, 2", f32>, %y: !graph.tensor<"N, 2", f32>) -> !graph.tensor<"M", f32> {
+  %a = graph.rearrange %x [0, -1, 1] : !graph.tensor<"M, 2", f32> -> !graph.tensor<"M, 1, 2", f32>
+  %d = graph.map sub(%a, %y) : (!graph.tensor<"M, 1, 2", f32>, !graph.tensor<"N, 2", f32>) -> !graph.tensor<"M, N, 2", f32>
+  %q = graph.map square(%d) : (!graph.tensor<"M, N, 2", f32>) -> !graph.tensor<"M, N, 2", f32>
+  %s = graph.reduce sum %q [2] : !graph.tensor<"M, N, 2", f32> -> !graph.tensor<"M, N", f32>
+  %m = graph.reduce min %s [1] : !graph.tensor<"M, N", f32> -> !graph.tensor<"M", f32>
+  return %m : !graph.tensor<"M", f32>
+}
+
+// -----
+
+// Rows of an array are reduced as rows, however short.
+// CHECK-LABEL: @short_rows
+// CHECK: graph.reduce sum
+func.func @short_rows(%x: !graph.tensor<"M, 2", f32>) -> !graph.tensor<"M", f32> {
+  %q = graph.map square(%x) : (!graph.tensor<"M, 2", f32>) -> !graph.tensor<"M, 2", f32>
+  %s = graph.reduce sum %q [1] : !graph.tensor<"M, 2", f32> -> !graph.tensor<"M", f32>
+  return %s : !graph.tensor<"M", f32>
+}
+
+// -----
+
+// Heads that share keys are rows of a product in front of queries that count products, or the other
+// way round: it has the rows that the second product wants.
+// CHECK-LABEL: @turned
+// CHECK: %[[Q:.*]] = graph.rearrange %arg0 [0, 2, 1, 3]
+// CHECK: %[[S:.*]] = graph.matmul %[[Q]], %{{.*}} -> !graph.tensor<"B, H, S, T", f32>
+// CHECK: %[[E:.*]] = graph.map exp(%[[S]])
+// CHECK: graph.matmul %[[E]]
+func.func @turned(%q: !graph.tensor<"B, S, H, D", f32>, %k: !graph.tensor<"B, 1, D, T", f32>, %v: !graph.tensor<"B, 1, T, D", f32>) -> !graph.tensor<"B, H, S, D", f32> {
+  %s = graph.matmul %q, %k : !graph.tensor<"B, S, H, D", f32>, !graph.tensor<"B, 1, D, T", f32> -> !graph.tensor<"B, S, H, T", f32>
+  %t = graph.rearrange %s [0, 2, 1, 3] : !graph.tensor<"B, S, H, T", f32> -> !graph.tensor<"B, H, S, T", f32>
+  %e = graph.map exp(%t) : (!graph.tensor<"B, H, S, T", f32>) -> !graph.tensor<"B, H, S, T", f32>
+  %o = graph.matmul %e, %v : !graph.tensor<"B, H, S, T", f32>, !graph.tensor<"B, 1, T, D", f32> -> !graph.tensor<"B, H, S, D", f32>
+  return %o : !graph.tensor<"B, H, S, D", f32>
+}
+
+// -----
+
+// Not where each has keys of its own.
+// CHECK-LABEL: @own_keys
+// CHECK: %[[S:.*]] = graph.matmul %arg0, %arg1
+// CHECK: graph.rearrange %[[S]]
+func.func @own_keys(%q: !graph.tensor<"B, S, H, D", f32>, %k: !graph.tensor<"B, S, D, T", f32>, %v: !graph.tensor<"B, 1, T, D", f32>) -> !graph.tensor<"B, H, S, D", f32> {
+  %s = graph.matmul %q, %k : !graph.tensor<"B, S, H, D", f32>, !graph.tensor<"B, S, D, T", f32> -> !graph.tensor<"B, S, H, T", f32>
+  %t = graph.rearrange %s [0, 2, 1, 3] : !graph.tensor<"B, S, H, T", f32> -> !graph.tensor<"B, H, S, T", f32>
+  %o = graph.matmul %t, %v : !graph.tensor<"B, H, S, T", f32>, !graph.tensor<"B, 1, T, D", f32> -> !graph.tensor<"B, H, S, D", f32>
+  return %o : !graph.tensor<"B, H, S, D", f32>
+}
