@@ -257,7 +257,7 @@ static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of,
 
 std::optional<Extents> tile::extentsOf(const KernelShape &shape, const Bindings &sizes) {
   llvm::ArrayRef<Size> rows = shape.rows, batch;
-  if (shape.product) {
+  if (shape.product && !shape.joinsRows) {
     batch = rows.drop_back();
     rows = rows.take_back();
   }

@@ -90,8 +90,11 @@ private:
   void describeStep(TensorKernel &kernel, graph::RowSteps &steps, const graph::KernelShape &shape,
                     const TensorKernel &whole) const;
   void addShape(graph::ReshapeOp op);
+  /// The one for a launch of these sizes.
   const graph::KernelShape &shapeFor(unsigned kernel, llvm::ArrayRef<TensorPlace> places,
-                                     std::string &layout);
+                                     const graph::Bindings &sizes, std::string &layout);
+  const graph::KernelShape &shapeOf(unsigned kernel, llvm::ArrayRef<TensorPlace> places,
+                                    std::string &layout, bool joinsRows);
   /// The strides of a buffer as formulas: what is 1 in this launch is so in all of the class.
   graph::Sizes stridesOf(unsigned buffer, const TensorPlace &place, std::string &layout) const;
   std::string moduleText(const graph::KernelShape &shape, const graph::Cut &cut);

@@ -20,7 +20,7 @@ class Conditions {
 public:
   Conditions(const KernelShape &shape, const Cut &cut) : shape(shape), cut(cut) {
     llvm::ArrayRef<Size> all = shape.rows;
-    if (shape.product) {
+    if (shape.product && !shape.joinsRows) {
       batch = graph::product(all.drop_back());
       all = all.take_back();
     }

@@ -126,7 +126,7 @@ std::vector<TensorCut> FusedProgram::cutsFor(unsigned index, const graph::Bindin
     return {};
   std::string layout;
   std::vector<TensorPlace> places(buffers.size());
-  const KernelShape &shape = shapeFor(index, places, layout);
+  const KernelShape &shape = shapeFor(index, places, sizes, layout);
   std::optional<Extents> extents = extentsOf(shape, sizes);
   if (!extents || extents->batch < 1 || extents->rows < 1 || extents->columns < 1 ||
       extents->inner < 1 || extents->depth < 1 || extents->leastDepth < 1)

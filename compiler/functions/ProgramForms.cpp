@@ -128,9 +128,13 @@ FusedProgram &FusedProgram::withBeside(const std::vector<bool> &which) {
 TensorProgram &FusedProgram::forSizes(const Bindings &sizes, const Target &target) {
   FusedProgram &whole = wholeForSizes(sizes, target);
   std::vector<int64_t> parts(whole.kernels.size(), 1);
-  for (auto &[kernel, shape] : whole.products)
+  std::vector<TensorPlace> places(whole.buffers.size());
+  for (auto &[kernel, plain] : whole.products) {
+    std::string layout;
+    const KernelShape &shape = whole.shapeFor(kernel, places, sizes, layout);
     if (std::optional<Extents> extents = extentsOf(shape, sizes))
       parts[kernel] = tile::shareInner(shape, *extents, target);
+  }
   for (auto &[kernel, shape] : whole.rows)
     if (std::optional<Extents> extents = extentsOf(shape, sizes))
       parts[kernel] = tile::shareRows(shape, *extents, target);

@@ -35,17 +35,35 @@ Sizes FusedProgram::stridesOf(unsigned buffer, const TensorPlace &place,
   return strides;
 }
 
+/// Rows that fill no more of a block than this are joined with those of other products.
+static constexpr int64_t kFewRows = 64;
+
 const KernelShape &FusedProgram::shapeFor(unsigned kernel, ArrayRef<TensorPlace> places,
-                                          std::string &layout) {
+                                          const Bindings &sizes, std::string &layout) {
+  const KernelShape &shape = shapeOf(kernel, places, layout, /*joinsRows=*/false);
+  if (!graph::canJoinRows(shape))
+    return shape;
+  std::optional<int64_t> rows = shape.rows.back().evaluate(sizes);
+  std::optional<int64_t> batch = graph::product(ArrayRef(shape.rows).drop_back()).evaluate(sizes);
+  if (!rows || !batch || *rows >= kFewRows || *batch < 2)
+    return shape;
+  layout.clear();
+  return shapeOf(kernel, places, layout, /*joinsRows=*/true);
+}
+
+const KernelShape &FusedProgram::shapeOf(unsigned kernel, ArrayRef<TensorPlace> places,
+                                         std::string &layout, bool joinsRows) {
   const Origin &of = origins[kernel];
   std::vector<Sizes> strides;
   for (unsigned buffer : of.buffers) // a result has gaps where it lies in a parameter that does
     strides.push_back(places[buffer].strides.empty() ? Sizes()
                                                      : stridesOf(buffer, places[buffer], layout));
+  if (joinsRows)
+    layout += "|joined";
   std::string key = std::to_string(of.number) + layout;
   auto found = shapes.find(key);
   if (found == shapes.end())
-    found = shapes.emplace(key, graph::shapeOf(of.op, strides)).first;
+    found = shapes.emplace(key, graph::shapeOf(of.op, strides, joinsRows)).first;
   return found->second;
 }
 
@@ -201,11 +219,11 @@ llvm::Expected<TensorLaunch> FusedProgram::launchFor(const Asked &asked, unsigne
   ArrayRef<TensorPlace> places = asked.places;
   const Target &target = asked.target;
   std::string layout;
-  const KernelShape &shape = shapeFor(index, places, layout);
   Bindings sizes = asked.sizes;
   for (unsigned buffer : origins[index].buffers)
     for (auto [dim, stride] : llvm::enumerate(places[buffer].strides))
       sizes[strideName(buffer, dim)] = stride;
+  const KernelShape &shape = shapeFor(index, places, sizes, layout);
   std::optional<Extents> extents = extentsOf(shape, sizes);
   if (!extents)
     return tooLarge(kernel);

@@ -92,12 +92,13 @@ void ProductKernel::findBlock() {
   Value program = make<ProgramIdOp>(b.getI32Type(), 0u);
   if (cut.wide)
     program = make<arith::ExtSIOp>(index, program);
-  const Size &rows = shape.rows.back(), &columns = shape.columns.back();
+  Size rows = shape.joinsRows ? graph::product(shape.rows) : shape.rows.back();
+  const Size &columns = shape.columns.back();
   Value down = blocksOf(rows, cut.rows), own = blocksOf(columns, cut.block), across = own;
   for (const Beside &other : beside)
     across = make<arith::AddIOp>(across, blocksOf(other.shape.columns.back(), cut.block));
   ArrayRef<Size> batches = ArrayRef(shape.rows).drop_back();
-  if (!batches.empty()) {
+  if (!batches.empty() && !shape.joinsRows) {
     Value each = make<arith::MulIOp>(down, across);
     batchNumber = make<arith::DivSIOp>(program, each);
     batch = frame.partsOf(batchNumber, batches);
@@ -122,7 +123,10 @@ void ProductKernel::findBlock() {
                                      make<SplatOp>(column.getType(), end));
   }
   SmallVector<Value> rowParts = batch;
-  rowParts.push_back(row);
+  if (shape.joinsRows)
+    rowParts = frame.partsOf(row, shape.rows);
+  else
+    rowParts.push_back(row);
   Value isFirst = make<arith::CmpIOp>(arith::CmpIPredicate::eq, blockColumn, number(0));
   auto enter = [&](BlockEmitter &of) {
     of.setRows(row, rowMask, rowParts);

@@ -16,7 +16,10 @@ using Dims = SmallVector<unsigned>;
 
 class Shaper {
 public:
-  Shaper(KernelOp op, ArrayRef<Sizes> strides) : strides(strides) { shape.op = op; }
+  Shaper(KernelOp op, ArrayRef<Sizes> strides, bool joinsRows) : strides(strides) {
+    shape.op = op;
+    shape.joinsRows = joinsRows;
+  }
   /// Of all operations, or of those of one of the products side by side.
   void find(ArrayRef<Operation *> ops);
   void addBeside(Shaper &&other) { shape.beside.push_back(std::move(other.shape)); }
@@ -137,7 +140,7 @@ Size Shaper::sizeOf(ArrayRef<unsigned> dims) const {
   return size;
 }
 
-/// Of a product only the last of the rows are a block's.
+/// Of a product only the last of the rows are a block's, if they are not joined.
 void Shaper::setDims(KernelShape &of, ArrayRef<Dims> rows, ArrayRef<Dims> columns) const {
   for (const Dims &dims : rows)
     of.rows.push_back(sizeOf(dims));
@@ -152,7 +155,8 @@ void Shaper::setDims(KernelShape &of, ArrayRef<Dims> rows, ArrayRef<Dims> column
       access.columnStrides.push_back(strideAlong(access, dims));
     auto moves = [](const Size &stride) { return stride != Size(0); };
     ArrayRef<Size> ofBlock = access.rowStrides;
-    access.hasRow = llvm::any_of(shape.space.product ? ofBlock.take_back() : ofBlock, moves);
+    bool isLast = shape.space.product && !shape.joinsRows;
+    access.hasRow = llvm::any_of(isLast ? ofBlock.take_back() : ofBlock, moves);
     access.hasColumn = llvm::any_of(access.columnStrides, moves);
   };
   llvm::for_each(of.loads, fill);
@@ -322,7 +326,8 @@ void Shaper::shapeProduct() {
     rows.push_back({});
   else
     addDim(rows, space.rows);
-  programs.resize(rows.size() - 1); // the last may have become the block's rows
+  programs.resize(shape.joinsRows ? 0
+                                  : rows.size() - 1); // the last may have become the block's rows
   if (space.columns >= 0)
     columns = {{unsigned(space.columns)}};
   SmallVector<Dims> innerRows = programs;
@@ -387,8 +392,26 @@ void Shaper::find(ArrayRef<Operation *> ops) {
   }
 }
 
-KernelShape tile::graph::shapeOf(KernelOp op, ArrayRef<Sizes> strides) {
-  Shaper shaper(op, strides);
+bool tile::graph::canJoinRows(const KernelShape &shape) {
+  if (!shape.product || shape.product->chain || shape.rows.size() < 2)
+    return false;
+  auto isOne = [](const KernelShape &right) {
+    auto isSame = [](const Access &access) {
+      return llvm::all_of(ArrayRef(access.rowStrides).drop_back(),
+                          [](const Size &stride) { return stride == Size(0); });
+    };
+    return llvm::all_of(right.loads, isSame) &&
+           llvm::all_of(right.indices, [&](const auto &entry) { return isSame(entry.second); });
+  };
+  auto areOne = [&](const KernelShape &of) {
+    return isOne(of.product->right) &&
+           llvm::all_of(of.product->others, [&](auto &other) { return isOne(other.second); });
+  };
+  return areOne(shape) && llvm::all_of(shape.beside, areOne);
+}
+
+KernelShape tile::graph::shapeOf(KernelOp op, ArrayRef<Sizes> strides, bool joinsRows) {
+  Shaper shaper(op, strides, joinsRows);
   if (!op->hasAttr(kSideBySideAttr)) {
     Ops ops;
     for (Operation &inner : op.getBody().front().without_terminator())
@@ -399,7 +422,7 @@ KernelShape tile::graph::shapeOf(KernelOp op, ArrayRef<Sizes> strides) {
   std::vector<Ops> apart = productsApart(op);
   shaper.find(apart.front());
   for (const Ops &ops : ArrayRef(apart).drop_front()) {
-    Shaper other(op, strides);
+    Shaper other(op, strides, joinsRows);
     other.find(ops);
     shaper.addBeside(std::move(other));
   }

@@ -30,6 +30,7 @@ struct KernelShape {
   Space space;
   bool reduces = false;
   bool backwards = false;    ///< scans go from the end of each row
+  bool joinsRows = false;    ///< of a product: all of the rows are a block's
   std::optional<Size> parts; ///< programs that share the rows, if something is combined in parts
   Sizes rows, columns;       ///< outermost first; sizes of 1 are left out
   std::vector<Access> loads, stores;
@@ -38,7 +39,7 @@ struct KernelShape {
   std::vector<Sizes> stridesOf;                       ///< of each input, in elements
   Sizes sizes;                                        ///< arguments of the kernel, behind arrays
   /// If a matrix product is among the operations: rows and columns are those of its result,
-  /// the last of the rows a block's and those before it the program's.
+  /// the last of the rows a block's and those before it the program's, but where they are joined.
   std::shared_ptr<const ProductShape> product;
   /// Of products side by side (SideBySide.h) the others: each with its columns, what it is
   /// multiplied with and what becomes of it. Arrays and sizes are those of the kernel.
@@ -77,8 +78,12 @@ struct ProductShape {
   std::shared_ptr<const ChainShape> chain; ///< if `left` is powers of another product
 };
 
-/// `strides`: of each input, in elements, one a dimension; none: it is contiguous.
-KernelShape shapeOf(KernelOp op, llvm::ArrayRef<Sizes> strides = {});
+/// `strides`: of each input, in elements, one a dimension; none: it is contiguous. `joinsRows`: of
+/// a product that can (canJoinRows).
+KernelShape shapeOf(KernelOp op, llvm::ArrayRef<Sizes> strides = {}, bool joinsRows = false);
+/// Whether blocks may take rows of several products, since these have one right operand: where they
+/// do not lie as rows of one array, each row is found by a division.
+bool canJoinRows(const KernelShape &shape);
 /// Of an array without gaps.
 Sizes contiguousStrides(llvm::ArrayRef<Size> shape);
 
