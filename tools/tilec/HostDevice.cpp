@@ -95,9 +95,11 @@ void tilec::addHostDeviceOptions(OptionTable &options, HostDeviceOptions &device
             device.counters)
       .text("counters-json", "FILE", "emu: write the counters to FILE", device.countersFile,
             ValueKind::File)
-      .flag("through-passes",
-            "on the CPU, interpret kernels after the passes over tile and cta operations",
-            device.throughPasses);
+      .flag(
+          "through-passes",
+          "on the CPU, interpret kernels after the passes over tile and cta operations; those that "
+          "copy ahead, as products do, are for the emulator",
+          device.throughPasses);
   addCompilingOptions(options, device);
   addTuningOptions(options, device);
 }
