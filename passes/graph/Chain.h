@@ -47,8 +47,8 @@ mlir::Value unrounded(mlir::Value value);
 llvm::SmallVector<mlir::Operation *> operationsOf(const Chain &chain);
 /// Whether a value is computed of nothing but places and numbers.
 bool isOfIndices(mlir::Operation *op);
-/// Gives each user its own copy of what is computed of places, which is cheaper to compute again
-/// than to store, and of views, which are nothing but other indices.
+/// Gives each user its own copy of what is computed of places or known numbers, which is cheaper to
+/// compute again than to store, and of views, which are nothing but other indices.
 void separateViews(mlir::Block &block);
 /// Whether a number is known to be above 0.
 bool isPositive(mlir::Value value);

@@ -25,9 +25,20 @@ bool tile::graph::isOfIndices(Operation *op) {
   return some;
 }
 
+/// Whether a value is computed of numbers that are known, or are sizes, by no more than a few
+/// operations: the place of the only element that is taken along a dimension.
+static bool isOfNumbers(Operation *op, unsigned depth = 0) {
+  constexpr unsigned kDeep = 4;
+  return isa<MapOp, CastOp, RearrangeOp>(op) && depth < kDeep &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           Operation *source = operand.getDefiningOp();
+           return source && (isFree(source) || isOfNumbers(source, depth + 1));
+         });
+}
+
 void tile::graph::separateViews(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block.without_terminator()))) {
-    if (!isOfIndices(&op) && !isa<RearrangeOp>(op))
+    if (!isOfIndices(&op) && !isOfNumbers(&op) && !isa<RearrangeOp>(op))
       continue;
     while (!op.hasOneUse() && !op.use_empty()) {
       OpBuilder b(&op);

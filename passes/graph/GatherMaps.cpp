@@ -3,8 +3,8 @@
 // Elements of what is taken by indices are taken where those of their places say: of every second
 // column every second row. Few elements of a map are the map of few elements: of the logarithms of
 // a softmax those of the labels are computed of what was given for these and what is known of their
-// rows, and the others are stored nowhere. Where as many or more are taken it is left: nothing
-// would be computed less.
+// rows, and the others are stored nowhere. Where as many or more are taken it is left, nothing
+// would be computed less; but not one array with numbers around it.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/PatternMatch.h"

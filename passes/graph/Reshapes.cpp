@@ -149,14 +149,14 @@ struct ReshapeToIndices : OpRewritePattern<ReshapeOp> {
           place = indices.map(MapKind::floordiv, place, indices.number(source[i]));
       }
     }
-    // Dimensions of one in front are in no run that has indices.
-    if (!result.empty() && result[0].isConstant(1))
-      at[0] = indices.map(MapKind::add, at[0], indices.along(Size(1), 0, result.size()));
     // Where it is repeated it has the only element there is.
     for (size_t dim = 0; dim < source.size(); ++dim)
       if (isRepeated(dim))
         at[dim] = indices.number(Size(0));
     at.erase(at.begin(), at.begin() + missing);
+    // Dimensions of one in front are in no run that has indices.
+    if (!result.empty() && result[0].isConstant(1))
+      at[0] = indices.map(MapKind::add, at[0], indices.along(Size(1), 0, result.size()));
     rewriter.replaceOpWithNewOp<GatherOp>(op, op.getType(), array, at, /*guarded=*/false);
     return success();
   }

@@ -124,6 +124,36 @@ bool SpaceFinder::checkAlone() {
   return true;
 }
 
+/// The number that a value is, if it is known; `isNumber`: known or a size.
+static std::optional<int64_t> numberOf(Value value, bool &isNumber) {
+  while (auto view = value.getDefiningOp<RearrangeOp>())
+    value = view.getSrc();
+  auto constant = value.getDefiningOp<ConstantOp>();
+  isNumber = constant || value.getDefiningOp<SizeOp>();
+  auto number = constant ? dyn_cast<IntegerAttr>(constant.getValue()) : IntegerAttr();
+  return number ? std::optional(number.getInt()) : std::nullopt;
+}
+
+/// Whether an index goes along its dimension one by one, from some place on; from places that are
+/// multiples of `align`, as far as they are known. `mayStep`: or by some step.
+static bool isLine(Value index, int64_t align, bool mayStep) {
+  while (auto view = index.getDefiningOp<RearrangeOp>())
+    index = view.getSrc();
+  if (index.getDefiningOp<IndexOp>())
+    return true;
+  auto map = index.getDefiningOp<MapOp>();
+  bool adds = map && map.getKind() == MapKind::add;
+  if (!adds && !(mayStep && map && map.getKind() == MapKind::mul))
+    return false;
+  for (unsigned i : {0u, 1u}) {
+    bool isNumber = false;
+    std::optional<int64_t> number = numberOf(map.getOperand(1 - i), isNumber);
+    if (isNumber && (!adds || !number || *number % align == 0))
+      return isLine(map.getOperand(i), align, mayStep);
+  }
+  return false;
+}
+
 /// Blocks of an operand are computed for every block of the result that needs them, and are
 /// nobody else's.
 bool SpaceFinder::checkOperands() {
@@ -135,15 +165,24 @@ bool SpaceFinder::checkOperands() {
   auto hasDepth = [&](Value value) {
     return llvm::any_of(depthDims, [&](int dim) { return has(value, root(dim)); });
   };
-  // Blocks of an array as they lie, of which the program alone has to be found: keys of the group
-  // that its head belongs to.
+  // Blocks of an array as they lie, in vectors, of which at most the program has to be found: a
+  // part of an array, keys of the group that a head belongs to.
   auto isBlock = [&](GatherOp gather) {
-    for (OpOperand &use : llvm::drop_begin(gather->getOpOperands())) {
+    Sizes own = gather.getSrc().getType().sizes();
+    size_t last = own.size();
+    while (last > 0 && own[last - 1].isConstant(1))
+      --last;
+    int64_t vector = 16 / std::max<int64_t>(bytesOf(gather.getType().getElement()), 1);
+    for (auto [i, use] : llvm::enumerate(llvm::drop_begin(gather->getOpOperands()))) {
+      bool isLast = i + 1 == last;
       Value index = use.get();
       while (auto view = index.getDefiningOp<RearrangeOp>())
         index = view.getSrc();
-      if (index.getDefiningOp<IndexOp>())
+      if (index.getDefiningOp<IndexOp>() ||
+          (!gather.getGuarded() && isLine(index, isLast ? vector : 1, /*mayStep=*/!isLast)))
         continue;
+      if (isLast)
+        return false;
       auto known = values.find(use.get());
       if (!use.get().getDefiningOp() || known == values.end())
         return false;
