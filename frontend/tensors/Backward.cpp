@@ -138,8 +138,21 @@ void Backward::throughMatmul(graph::MatmulOp op, V g) {
   };
   if (wanted.contains(op.getLhs()))
     to(op.getLhs(), g, turned(value(op.getRhs())));
-  if (wanted.contains(op.getRhs()))
-    to(op.getRhs(), turned(value(op.getLhs())), g);
+  if (!wanted.contains(op.getRhs()) || error)
+    return;
+  // One matrix for all products: their rows are added up as one product, of rows of all.
+  Sizes left = graph::sizesOf(op.getLhs()), joined = left;
+  joined.pop_back();
+  bool isOne = graph::sizesOf(op.getRhs()).size() == 2 && left.size() > 2 &&
+               joined == Sizes(whole.begin(), whole.end() - 1);
+  V x = value(op.getLhs());
+  if (isOne) {
+    Size rows = graph::product(joined);
+    x = keep(tracer.reshape(operand(x), {rows, left.back()}));
+    g = error ? g : keep(tracer.reshape(operand(g), {rows, whole.back()}));
+  }
+  if (!error)
+    to(op.getRhs(), turned(x), g);
 }
 
 /// Where every dimension of the result is one of the source, in order, and the others are
