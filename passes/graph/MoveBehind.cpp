@@ -5,6 +5,7 @@
 // are computed there, and nothing is stored for it.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/graph/Chain.h"
 #include "passes/graph/Fusion.h"
 #include "passes/graph/Sources.h"
 
@@ -29,6 +30,12 @@ bool Fusion::isStoredAnyway(Value value, Group *by, Group *reader) const {
 /// What moves with an operation at most: a mask and the like. More would seldom be worth less than
 /// an array.
 static constexpr size_t kMostMoved = 8;
+/// Of what grows, as numbers of each element beside each other one do.
+static constexpr size_t kMostGrown = 64;
+
+static size_t dimensionsOf(Value value) {
+  return llvm::count_if(sizesOf(value), [](const Size &size) { return !size.isConstant(1); });
+}
 
 /// An operation at the end of a kernel with what is computed for it alone, down to what is stored
 /// anyway; nothing if there is something else, or too much.
@@ -63,8 +70,9 @@ static Ops sourcesIn(Operation *op, const Ops &ops) {
 }
 
 /// What is computed of `source` in its kernel, element by element and for others alone, by the
-/// kernel that needs it, if that takes several arrays that together have more bytes than `source`:
-/// it is stored instead. Nothing if there is something else, or too much.
+/// kernel that needs it, if that takes several arrays that together have more bytes than `source`,
+/// or one of more dimensions: `source` is stored instead. Nothing if there is something else, or
+/// too much.
 std::optional<Fusion::Moves> Fusion::endsOf(Operation *source, Group *group) const {
   if (source->getNumResults() != 1)
     return std::nullopt;
@@ -76,7 +84,7 @@ std::optional<Fusion::Moves> Fusion::endsOf(Operation *source, Group *group) con
     if (llvm::is_contained(found, op))
       continue;
     if (owner.lookup(op) != group || !isa<MapOp, CastOp, RearrangeOp>(op) ||
-        found.size() == kMostMoved)
+        found.size() == kMostGrown)
       return std::nullopt;
     found.push_back(op);
     for (Operation *user : op->getUsers())
@@ -85,7 +93,9 @@ std::optional<Fusion::Moves> Fusion::endsOf(Operation *source, Group *group) con
   }
   sortInBlock(found);
   llvm::DenseMap<Operation *, Group *> goal;
+  Ops places; // of nothing but indices, and views, each with one user
   unsigned arrays = 0, bytes = 0;
+  size_t stored = 0, read = dimensionsOf(value);
   for (Operation *op : llvm::reverse(found)) {
     Group *&to = goal[op];
     bool isStored = false;
@@ -97,18 +107,34 @@ std::optional<Fusion::Moves> Fusion::endsOf(Operation *source, Group *group) con
         return std::nullopt;
       to = of;
     }
+    if (!to)
+      return std::nullopt;
     arrays += isStored;
     bytes += isStored ? bytesOf(typeOf(op->getResult(0)).getElement()) : 0;
-    auto isThere = [&](Value operand) {
-      Operation *of = operand.getDefiningOp();
-      return operand == value || llvm::is_contained(found, of) ||
-             isStoredAnyway(operand, group, to);
-    };
-    if (!to || !llvm::all_of(op->getOperands(), isThere))
-      return std::nullopt;
+    if (isStored)
+      stored = std::max(stored, dimensionsOf(op->getResult(0)));
+    Ops needed = {op};
+    for (size_t i = 0; i < needed.size(); ++i)
+      for (Value operand : needed[i]->getOperands()) {
+        Operation *of = operand.getDefiningOp();
+        if (operand == value || llvm::is_contained(found, of))
+          continue;
+        if (isStoredAnyway(operand, group, to)) {
+          read = std::max(read, dimensionsOf(operand));
+          continue;
+        }
+        bool isFree = isOfIndices(of) || isa<RearrangeOp>(of);
+        if (!isFree || !of->hasOneUse() || places.size() == kMostGrown)
+          return std::nullopt;
+        needed.push_back(of);
+        places.push_back(of);
+        goal[of] = to;
+      }
   }
-  if (arrays < 2 || bytes <= bytesOf(typeOf(value).getElement()))
+  bool isLess = arrays > 1 && bytes > bytesOf(typeOf(value).getElement());
+  if (stored <= read && (!isLess || found.size() > kMostMoved))
     return std::nullopt;
+  llvm::append_range(found, places);
   Moves moves;
   for (Operation *op : found) {
     auto *known = llvm::find_if(moves, [&](auto &move) { return move.first == goal[op]; });
