@@ -30,10 +30,12 @@ bool tile::graph::isOfIndices(Operation *op) {
 static bool isOfNumbers(Operation *op, unsigned depth = 0) {
   constexpr unsigned kDeep = 4;
   return isa<MapOp, CastOp, RearrangeOp>(op) && depth < kDeep &&
-         llvm::all_of(op->getOperands(), [&](Value operand) {
-           Operation *source = operand.getDefiningOp();
-           return source && (isFree(source) || isOfNumbers(source, depth + 1));
-         });
+         llvm::all_of(
+             op->getOperands(),
+             [&](Value operand) {
+               Operation *source = operand.getDefiningOp();
+               return source && (isFree(source) || isOfNumbers(source, depth + 1));
+             });
 }
 
 void tile::graph::separateViews(Block &block) {

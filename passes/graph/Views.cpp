@@ -266,8 +266,14 @@ struct GraphLowerViewsPass
 
   void runOnOperation() override {
     unsigned views = countViews();
-    RewritePatternSet patterns(&getContext());
+    RewritePatternSet windows(&getContext()), patterns(&getContext());
     unsigned copies = 2048;
+    // Down to what is not computed element by element, of which parts may be computed.
+    windows.add<SinkThroughMaps>(&getContext(), copies);
+    windows.add<SinkThroughViews, MergeWindows>(&getContext());
+    addSplitPatterns(windows);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(windows))))
+      return signalPassFailure();
     patterns.add<SinkThroughMaps, WindowOfGather>(&getContext(), copies);
     patterns.add<MergeWindows, SinkThroughViews, WindowOfIndices, RepeatLoose, WindowToGather,
                  GatherOfView>(&getContext());
