@@ -1,5 +1,6 @@
 //===- BuiltinsTriton.cpp - compile-time helpers of Triton ----------------===//
 #include "frontend/eval/BuiltinTables.h"
+#include "frontend/eval/CheckDefinition.h"
 #include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -145,8 +146,11 @@ static Result config(Evaluator &, const CallArgs &args) {
                       "maxnreg", "pre_hook",  "ir_override"};
     return object;
   }();
+  CallArgs own = args;
+  llvm::erase_if(own.keywords,
+                 [](const auto &keyword) { return isKeywordOfOtherConfigs(keyword.first); });
   ArgReader r(
-      "triton.Config", args,
+      "triton.Config", own,
       {"kwargs", "num_warps", "num_stages", "num_ctas", "maxnreg", "pre_hook", "ir_override"}, 1);
   if (!r)
     return r.error();

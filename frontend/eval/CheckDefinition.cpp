@@ -8,17 +8,20 @@ using namespace tile::eval;
 using llvm::StringRef;
 
 namespace {
-/// What takes keywords in the lines above a kernel, as Triton 3.6 has them.
+/// What takes keywords in the lines above a kernel, as Triton 3.6 has them, and which more of them
+/// other releases have: kernels that were written for those mean nothing by them here.
 struct Signature {
   StringRef name;
-  std::vector<StringRef> keywords;
+  std::vector<StringRef> keywords, ofOthers;
 };
 } // namespace
 
 static const Signature &config() {
   static const Signature signature = {
       "triton.Config",
-      {"kwargs", "num_warps", "num_stages", "num_ctas", "maxnreg", "pre_hook", "ir_override"}};
+      {"kwargs", "num_warps", "num_stages", "num_ctas", "maxnreg", "pre_hook", "ir_override"},
+      {"num_buffers_warp_spec", "num_consumer_groups", "reg_dec_producer", "reg_inc_producer",
+       "enable_warp_specialization", "enable_persistent", "minRegAutoWS", "maxRegAutoWS"}};
   return signature;
 }
 
@@ -27,11 +30,13 @@ static const Signature *signatureOf(StringRef decorator) {
   static const Signature signatures[] = {
       {"triton.jit",
        {"fn", "version", "repr", "launch_metadata", "do_not_specialize",
-        "do_not_specialize_on_alignment", "debug", "noinline"}},
+        "do_not_specialize_on_alignment", "debug", "noinline"},
+       {"interpret"}},
       {"triton.autotune",
        {"configs", "key", "prune_configs_by", "reset_to_zero", "restore_value", "pre_hook",
-        "post_hook", "warmup", "rep", "use_cuda_graph", "do_bench", "cache_results"}},
-      {"triton.heuristics", {"values"}},
+        "post_hook", "warmup", "rep", "use_cuda_graph", "do_bench", "cache_results"},
+       {"verbose"}},
+      {"triton.heuristics", {"values"}, {}},
   };
   const auto *found =
       llvm::find_if(signatures, [&](const Signature &s) { return s.name == decorator; });
@@ -48,7 +53,8 @@ static std::unique_ptr<EvalError> placed(const FunctionObject &function, ast::So
 
 static const ast::Keyword *unknownKeyword(const ast::Call &call, const Signature &signature) {
   for (const ast::Keyword &keyword : call.keywords)
-    if (!keyword.name.empty() && !llvm::is_contained(signature.keywords, keyword.name))
+    if (!keyword.name.empty() && !llvm::is_contained(signature.keywords, keyword.name) &&
+        !llvm::is_contained(signature.ofOthers, keyword.name))
       return &keyword;
   return nullptr;
 }
@@ -118,6 +124,10 @@ std::unique_ptr<EvalError> eval::checkDecorator(Evaluator &evaluator,
     return refuse(function, *unknown, *signature);
   ConfigSearch configurations(evaluator, function, decorator.range);
   return decorator.name == "triton.autotune" ? configurations.in(*decorator.call) : nullptr;
+}
+
+bool eval::isKeywordOfOtherConfigs(StringRef keyword) {
+  return llvm::is_contained(config().ofOthers, keyword);
 }
 
 std::unique_ptr<EvalError> eval::refuseAsync(const FunctionObject &function) {

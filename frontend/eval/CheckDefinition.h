@@ -18,6 +18,10 @@ std::unique_ptr<EvalError> checkDecorator(Evaluator &evaluator, const FunctionOb
 /// The error of an `async def`, which makes a coroutine and runs nothing.
 std::unique_ptr<EvalError> refuseAsync(const FunctionObject &function);
 
+/// Whether other releases of Triton than 3.6 have a keyword of `triton.Config`, which means nothing
+/// here.
+bool isKeywordOfOtherConfigs(llvm::StringRef keyword);
+
 /// Both, with all decorators.
 std::unique_ptr<EvalError> checkDefinition(Evaluator &evaluator, const FunctionObject &function);
 
