@@ -55,6 +55,8 @@ private:
 /// Reshapes of the caller's arrays become indices; what is computed of elements alone is computed
 /// before a reshape.
 void addReshapePatterns(mlir::RewritePatternSet &patterns);
+/// Other shapes of parts are parts of other shapes. Before windows become indices, too.
+void addShapedWindowPatterns(mlir::RewritePatternSet &patterns);
 /// Products of which two halves of the columns are taken are two. Before windows become indices.
 void addSplitPatterns(mlir::RewritePatternSet &patterns);
 /// Few elements of what is computed element by element are computed of few, while operations are

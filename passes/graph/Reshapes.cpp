@@ -162,6 +162,43 @@ struct ReshapeToIndices : OpRewritePattern<ReshapeOp> {
   }
 };
 
+/// Another shape of a part is a part of another shape, where the part begins and ends with parts of
+/// that: heads of queries, which are a third of what a product gives.
+struct ReshapeOfWindow : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto window = op.getSrc().getDefiningOp<WindowOp>();
+    if (!window || !window.getInside())
+      return failure();
+    Sizes whole = typeOf(window.getSrc()).sizes(), part = window.getType().sizes();
+    Sizes sizes = op.getType().sizes();
+    SmallVector<Attribute> starts(sizes.size(), rewriter.getStringAttr("0"));
+    for (const Run &run : runsOf(part, op.getType().sizes())) {
+      auto isWhole = [&](size_t dim) {
+        return part[dim] == whole[dim] && window.getStarts()[dim] == rewriter.getStringAttr("0");
+      };
+      if (llvm::all_of(llvm::seq(run.source, run.sourceEnd), isWhole))
+        continue;
+      if (run.sourceEnd - run.source != 1 || run.result == run.resultEnd)
+        return failure();
+      std::string error;
+      auto start = Size::parse(cast<StringAttr>(window.getStarts()[run.source]).getValue(), error);
+      Size rest = product(ArrayRef(sizes).slice(run.result + 1, run.resultEnd - run.result - 1));
+      std::optional<Size> first = start ? start->dividedBy(rest) : std::nullopt;
+      std::optional<Size> all = whole[run.source].dividedBy(rest);
+      if (!first || !all)
+        return failure();
+      sizes[run.result] = *all;
+      starts[run.result] = rewriter.getStringAttr(first->str());
+    }
+    auto type = GraphTensorType::of(op.getContext(), sizes, op.getType().getElement());
+    Value shape = ReshapeOp::create(rewriter, op.getLoc(), type, window.getSrc());
+    rewriter.replaceOpWithNewOp<WindowOp>(op, op.getType(), shape, rewriter.getArrayAttr(starts),
+                                          /*inside=*/true, /*loose=*/false);
+    return success();
+  }
+};
+
 /// What broadcasts to a shape, of the sizes of another one with as many elements in the same order,
 /// so that it broadcasts to that.
 class InShape {
@@ -269,6 +306,10 @@ struct MapBeforeReshape : RewritePattern {
 void tile::graph::addReshapePatterns(RewritePatternSet &patterns) {
   patterns.add<ReshapeOfReshape, ReshapeToIndices>(patterns.getContext());
   patterns.add<MapBeforeReshape>(patterns.getContext(), /*byIndices=*/true);
+}
+
+void tile::graph::addShapedWindowPatterns(RewritePatternSet &patterns) {
+  patterns.add<ReshapeOfWindow>(patterns.getContext());
 }
 
 void tile::graph::addJoinedRowsPatterns(RewritePatternSet &patterns) {

@@ -134,9 +134,26 @@ static std::optional<int64_t> numberOf(Value value, bool &isNumber) {
   return number ? std::optional(number.getInt()) : std::nullopt;
 }
 
-/// Whether an index goes along its dimension one by one, from some place on; from places that are
-/// multiples of `align`, as far as they are known. `mayStep`: or by some step.
-static bool isLine(Value index, int64_t align, bool mayStep) {
+/// Whether a place that is the program's is a multiple of `align`, as far as numbers are known.
+static bool isAligned(Value place, int64_t align) {
+  while (auto view = place.getDefiningOp<RearrangeOp>())
+    place = view.getSrc();
+  bool isNumber = false;
+  std::optional<int64_t> number = numberOf(place, isNumber);
+  if (isNumber || align == 1)
+    return !number || *number % align == 0;
+  auto map = place.getDefiningOp<MapOp>();
+  if (!map || (map.getKind() != MapKind::add && map.getKind() != MapKind::mul))
+    return false;
+  auto is = [&](Value operand) { return isAligned(operand, align); };
+  return map.getKind() == MapKind::add ? llvm::all_of(map.getOperands(), is)
+                                       : llvm::any_of(map.getOperands(), is);
+}
+
+/// Whether an index goes along its dimension one by one, from some place of the program's on, which
+/// is a multiple of `align`. `mayStep`: or by some step.
+static bool goesAlong(Value index, int64_t align, bool mayStep,
+                      llvm::function_ref<bool(Value)> isOfProgram) {
   while (auto view = index.getDefiningOp<RearrangeOp>())
     index = view.getSrc();
   if (index.getDefiningOp<IndexOp>())
@@ -146,10 +163,11 @@ static bool isLine(Value index, int64_t align, bool mayStep) {
   if (!adds && !(mayStep && map && map.getKind() == MapKind::mul))
     return false;
   for (unsigned i : {0u, 1u}) {
+    Value other = map.getOperand(1 - i);
     bool isNumber = false;
-    std::optional<int64_t> number = numberOf(map.getOperand(1 - i), isNumber);
-    if (isNumber && (!adds || !number || *number % align == 0))
-      return isLine(map.getOperand(i), align, mayStep);
+    (void)numberOf(other, isNumber);
+    if (adds ? isOfProgram(other) && isAligned(other, align) : isNumber)
+      return goesAlong(map.getOperand(i), align, mayStep, isOfProgram);
   }
   return false;
 }
@@ -172,6 +190,9 @@ bool SpaceFinder::checkOperands() {
     size_t last = own.size();
     while (last > 0 && own[last - 1].isConstant(1))
       --last;
+    auto isOfProgram = [&](Value place) {
+      return !has(place, rows) && !has(place, columns) && !has(place, inner) && !hasDepth(place);
+    };
     int64_t vector = 16 / std::max<int64_t>(bytesOf(gather.getType().getElement()), 1);
     for (auto [i, use] : llvm::enumerate(llvm::drop_begin(gather->getOpOperands()))) {
       bool isLast = i + 1 == last;
@@ -179,15 +200,15 @@ bool SpaceFinder::checkOperands() {
       while (auto view = index.getDefiningOp<RearrangeOp>())
         index = view.getSrc();
       if (index.getDefiningOp<IndexOp>() ||
-          (!gather.getGuarded() && isLine(index, isLast ? vector : 1, /*mayStep=*/!isLast)))
+          (!gather.getGuarded() &&
+           goesAlong(index, isLast ? vector : 1, /*mayStep=*/!isLast, isOfProgram)))
         continue;
       if (isLast)
         return false;
       auto known = values.find(use.get());
       if (!use.get().getDefiningOp() || known == values.end())
         return false;
-      if (has(use.get(), rows) || has(use.get(), columns) || has(use.get(), inner) ||
-          hasDepth(use.get()))
+      if (!isOfProgram(use.get()))
         return false;
     }
     return true;

@@ -272,6 +272,7 @@ struct GraphLowerViewsPass
     windows.add<SinkThroughMaps>(&getContext(), copies);
     windows.add<SinkThroughViews, MergeWindows>(&getContext());
     addSplitPatterns(windows);
+    addShapedWindowPatterns(windows);
     if (failed(applyPatternsGreedily(getOperation(), std::move(windows))))
       return signalPassFailure();
     patterns.add<SinkThroughMaps, WindowOfGather>(&getContext(), copies);
