@@ -20,6 +20,7 @@ static const AttributeRules &rules() {
       {kChangesAttr, on<LaunchOp>, is<DenseI64ArrayAttr>, "an array of i64"},
       {kUnchainedAttr, on<MatmulOp>, is<StringAttr>, "a string"},
       {kChainedAttr, on<MatmulOp>, is<UnitAttr>, "unit"},
+      {kOfPlacesAttr, on<MapOp>, is<UnitAttr>, "unit"},
       {kInPlaceAttr, on<KernelOp>, is<UnitAttr>, "unit"},
       {kSideBySideAttr, on<KernelOp>, is<UnitAttr>, "unit"},
       {kNumbersAttr, on<KernelOp>, is<DenseI64ArrayAttr>, "an array of i64"},

@@ -43,6 +43,9 @@ inline constexpr llvm::StringLiteral kChangesAttr = "graph.changes";
 inline constexpr llvm::StringLiteral kUnchainedAttr = "graph.unchained";
 /// On a product, unit: its left operand is computed of other products in its own kernel.
 inline constexpr llvm::StringLiteral kChainedAttr = "graph.chained";
+/// On a quotient or a remainder, unit: of places in an array, and sizes, none of which is below
+/// zero where somebody looks.
+inline constexpr llvm::StringLiteral kOfPlacesAttr = "graph.of_places";
 /// On a kernel, unit: a result lies where an operand does.
 inline constexpr llvm::StringLiteral kInPlaceAttr = "graph.in_place";
 /// On a kernel, unit: each program computes one of its products, which have rows, left operand and

@@ -1,5 +1,6 @@
 //===- BlockEmitter.cpp - operations of a kernel on blocks ----------------===//
 #include "passes/graph/BlockEmitter.h"
+#include "ir/graph/Attributes.h"
 
 using namespace mlir;
 using namespace tile;
@@ -222,39 +223,6 @@ Value BlockEmitter::stepsOf(Value at, const Size &stride) {
       at, isa<RankedTensorType>(at.getType()) ? make<SplatOp>(at.getType(), by) : by);
 }
 
-/// Whether a value counts places: whole numbers from 0 on, and what is made of them without going
-/// below it.
-static bool isPlace(Value value, unsigned depth = 0) {
-  constexpr unsigned kDeep = 16;
-  Operation *op = value.getDefiningOp();
-  if (!op || depth == kDeep)
-    return false;
-  auto arePlaces = [&] {
-    return llvm::all_of(op->getOperands(),
-                        [&](Value operand) { return isPlace(operand, depth + 1); });
-  };
-  if (auto constant = dyn_cast<ConstantOp>(op)) {
-    auto number = dyn_cast<IntegerAttr>(constant.getValue());
-    return number && number.getValue().isNonNegative();
-  }
-  if (isa<RearrangeOp>(op))
-    return arePlaces();
-  auto map = dyn_cast<MapOp>(op);
-  if (!map)
-    return isa<IndexOp, SizeOp>(op);
-  switch (map.getKind()) {
-  case MapKind::add:
-  case MapKind::mul:
-  case MapKind::floordiv:
-  case MapKind::mod:
-  case MapKind::maximum:
-  case MapKind::minimum:
-    return typeOf(value).getElement().isInteger() && arePlaces();
-  default:
-    return false;
-  }
-}
-
 Value BlockEmitter::emitMap(MapOp op, Form form) {
   Elements elements(b, loc);
   bool isSelect = op.getKind() == MapKind::select;
@@ -275,8 +243,7 @@ Value BlockEmitter::emitMap(MapOp op, Form form) {
       value = elements.convert(value, element, common);
     values.push_back(spread(value, own, form));
   }
-  bool isDivision = op.getKind() == MapKind::floordiv || op.getKind() == MapKind::mod;
-  if (isDivision && isPlace(op.getResult())) // rounding toward zero is rounding down there
+  if (op->hasAttr(kOfPlacesAttr)) // rounding toward zero is rounding down there
     return op.getKind() == MapKind::mod ? make<arith::RemSIOp>(values[0], values[1])
                                         : make<arith::DivSIOp>(values[0], values[1]);
   return elements.map(op.getKind(), common, values);

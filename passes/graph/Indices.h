@@ -2,6 +2,7 @@
 #ifndef TILE_PASSES_GRAPH_INDICES_H
 #define TILE_PASSES_GRAPH_INDICES_H
 
+#include "ir/graph/Attributes.h"
 #include "ir/graph/Graph.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -37,8 +38,11 @@ public:
   mlir::Value map(MapKind kind, mlir::Value x, mlir::Value y) {
     unsigned dim;
     Sizes shape = *broadcast(sizesOf(x), sizesOf(y), dim);
-    return MapOp::create(b, loc, GraphTensorType::of(b.getContext(), shape, i32()), kind,
-                         mlir::ValueRange{x, y});
+    auto map = MapOp::create(b, loc, GraphTensorType::of(b.getContext(), shape, i32()), kind,
+                             mlir::ValueRange{x, y});
+    if (kind == MapKind::floordiv || kind == MapKind::mod)
+      map->setAttr(kOfPlacesAttr, b.getUnitAttr());
+    return map;
   }
   mlir::Value plus(mlir::Value x, const Size &by) {
     return by == Size(0) ? x : map(MapKind::add, x, number(by));

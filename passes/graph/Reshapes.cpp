@@ -26,6 +26,8 @@ static SmallVector<Run> runsOf(ArrayRef<Size> source, ArrayRef<Size> result) {
           run = {i, a, j, c};
           found = true;
         }
+    if (!found) // some size is 0
+      run = {i, source.size(), j, result.size()};
     runs.push_back(run);
     i = run.sourceEnd;
     j = run.resultEnd;
@@ -49,6 +51,10 @@ static Value asRearrange(PatternRewriter &rewriter, ReshapeOp op) {
       return {};
     dims.push_back(next++);
   }
+  while (next < source.size() && source[next].isConstant(1))
+    ++next;
+  if (next < source.size())
+    return {}; // no elements
   return RearrangeOp::create(rewriter, op.getLoc(), op.getType(), op.getSrc(), dims);
 }
 

@@ -15,6 +15,8 @@ using namespace tile::graph;
 
 /// Elements that are combined one by one at most.
 static constexpr int64_t kFew = 8;
+/// Operations that are made of all that is reduced, at most.
+static constexpr int64_t kMostOperations = 64;
 
 static std::optional<MapKind> mapOf(ReduceKind kind) {
   switch (kind) {
@@ -49,7 +51,83 @@ static bool isOfRepeated(Value value) {
   return repeats;
 }
 
+/// Operations that a value is computed by, element by element.
+static int64_t countSources(Value value) {
+  int64_t count = 0;
+  visitSources(value, [&](Value source) {
+    bool isMap = isa_and_nonnull<MapOp, CastOp>(source.getDefiningOp());
+    count += isMap;
+    return isMap || source.getDefiningOp<RearrangeOp>();
+  });
+  return count;
+}
+
+/// What is computed of `result` element by element, as others need it: whether a reduction or a
+/// product of other elements is, and whether it is met again by what it was reduced of.
+static std::pair<bool, bool> usesOf(Value result) {
+  bool isReduced = false, isMetAgain = false;
+  SmallVector<Operation *> next(result.user_begin(), result.user_end());
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!next.empty()) {
+    Operation *op = next.pop_back_val();
+    if (!seen.insert(op).second)
+      continue;
+    isReduced |= isa<ReduceOp, MatmulOp>(op);
+    if (!isa<MapOp, CastOp, RearrangeOp>(op))
+      continue;
+    isMetAgain |= dimensionsOf(op->getResult(0)) > dimensionsOf(result);
+    next.append(op->user_begin(), op->user_end());
+  }
+  return {isReduced, isMetAgain};
+}
+
 namespace {
+/// One element of each row of a value, as a dimension of one, computed of one of each that it is
+/// computed of: what several need once.
+class Column {
+public:
+  Column(PatternRewriter &rewriter, int64_t place) : rewriter(rewriter), place(place) {}
+
+  /// `fromEnd`: the dimension, counted from behind the last.
+  Value of(Value value, int64_t fromEnd) {
+    Sizes sizes = typeOf(value).sizes();
+    int64_t axis = int64_t(sizes.size()) - fromEnd;
+    if (axis < 0 || sizes[axis].isConstant(1))
+      return value; // the same for all
+    Value &known = made[{value, fromEnd}];
+    if (known)
+      return known;
+    sizes[axis] = Size(1);
+    auto type = GraphTensorType::of(rewriter.getContext(), sizes, typeOf(value).getElement());
+    Operation *op = value.getDefiningOp();
+    Value part;
+    if (isa_and_nonnull<MapOp, CastOp>(op)) {
+      SmallVector<Value> operands;
+      for (Value operand : op->getOperands())
+        operands.push_back(of(operand, fromEnd));
+      Operation *copy = rewriter.clone(*op);
+      copy->setOperands(operands);
+      copy->getResult(0).setType(type);
+      part = copy->getResult(0);
+    } else if (auto view = dyn_cast_or_null<RearrangeOp>(op)) {
+      int64_t own = view.getDims()[axis], rank = int64_t(typeOf(view.getSrc()).sizes().size());
+      part = RearrangeOp::create(rewriter, op->getLoc(), type, of(view.getSrc(), rank - own),
+                                 view.getDims());
+    } else {
+      SmallVector<Attribute> starts(sizes.size(), rewriter.getStringAttr("0"));
+      starts[axis] = rewriter.getStringAttr(Size(place).str());
+      part = WindowOp::create(rewriter, value.getLoc(), type, value, rewriter.getArrayAttr(starts),
+                              /*inside=*/true, /*loose=*/false);
+    }
+    return made[{value, fromEnd}] = part;
+  }
+
+private:
+  PatternRewriter &rewriter;
+  int64_t place;
+  llvm::DenseMap<std::pair<Value, int64_t>, Value> made;
+};
+
 struct UnrollSmallReduction : OpRewritePattern<ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
@@ -61,40 +139,30 @@ struct UnrollSmallReduction : OpRewritePattern<ReduceOp> {
       return failure();
     int64_t axis = op.getAxes().front();
     std::optional<int64_t> count = sizes[axis].constant();
-    if (!count || *count < 2 || *count > kFew || !isOfRepeated(source))
+    if (!count || *count < 2 || *count > kFew || !isOfRepeated(source) ||
+        countSources(source) * *count > kMostOperations)
       return failure();
-    // Sums of short floats are kept in f32.
+    auto [isReduced, isMetAgain] = usesOf(op.getResult());
+    if (isMetAgain && !isReduced)
+      return failure(); // as in a softmax: a row is at hand
     Location loc = op.getLoc();
-    Type element = op.getType().getElement(), wide = element;
-    if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32)
-      wide = rewriter.getF32Type();
-    auto cast = [&](Value value, Type to) -> Value {
-      if (typeOf(value).getElement() == to)
-        return value;
-      auto type = GraphTensorType::of(op.getContext(), typeOf(value).sizes(), to);
-      return CastOp::create(rewriter, loc, type, value);
-    };
     SmallVector<int64_t> dims;
     for (int64_t dim = 0; dim < int64_t(sizes.size()); ++dim)
       if (dim != axis)
         dims.push_back(dim);
-    Sizes line = sizes;
-    line[axis] = Size(1);
-    auto lineType = GraphTensorType::of(op.getContext(), line, typeOf(source).getElement());
-    auto partType =
-        GraphTensorType::of(op.getContext(), op.getType().sizes(), lineType.getElement());
     Value whole;
     for (int64_t i = 0; i < *count; ++i) {
-      SmallVector<Attribute> starts(sizes.size(), rewriter.getStringAttr("0"));
-      starts[axis] = rewriter.getStringAttr(Size(i).str());
-      Value part = WindowOp::create(rewriter, loc, lineType, source, rewriter.getArrayAttr(starts),
-                                    /*inside=*/true, /*loose=*/false);
-      part = cast(RearrangeOp::create(rewriter, loc, partType, part, dims), wide);
-      whole = whole ? MapOp::create(rewriter, loc, typeOf(part), *kind, ValueRange{whole, part})
+      Value part = Column(rewriter, i).of(source, int64_t(sizes.size()) - axis);
+      auto type =
+          GraphTensorType::of(op.getContext(), op.getType().sizes(), typeOf(part).getElement());
+      part = RearrangeOp::create(rewriter, loc, type, part, dims);
+      if (type != op.getType()) // whole numbers are added up in more bits
+        part = CastOp::create(rewriter, loc, op.getType(), part);
+      whole = whole ? MapOp::create(rewriter, loc, op.getType(), *kind, ValueRange{whole, part})
                           .getResult()
                     : part;
     }
-    rewriter.replaceOp(op, cast(whole, element));
+    rewriter.replaceOp(op, whole);
     return success();
   }
 };

@@ -47,7 +47,11 @@ struct SplitProduct : OpRewritePattern<MatmulOp> {
         halves.push_back(window);
       else
         return failure();
-    if (halves.size() != 2)
+    // What is computed for two products is stored.
+    Value left = op.getLhs();
+    while (auto view = left.getDefiningOp<RearrangeOp>())
+      left = view.getSrc();
+    if (halves.size() != 2 || isa_and_nonnull<MapOp, CastOp>(left.getDefiningOp()))
       return failure();
     size_t last = op.getType().sizes().size() - 1;
     Size width = op.getType().sizes()[last], part = halves[0].getType().sizes()[last];

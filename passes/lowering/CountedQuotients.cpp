@@ -1,5 +1,7 @@
 //===- CountedQuotients.cpp -----------------------------------------------===//
 #include "passes/lowering/CountedQuotients.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/lowering/Comparisons.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -12,10 +14,48 @@ static constexpr int kDivision[] = {12, 30}, kStep[] = {5, 8};
 /// A distance over the divisor: divided, which is short at any width, or twice as much as another.
 static constexpr int kDividedDistance = 20, kTwice = 6;
 
+/// Whether no element is below zero, and none has wrapped around: sums of places and of program ids
+/// that are multiplied by sizes of blocks. Numbers that are mixed to look random are multiplied by
+/// large ones so that they wrap.
+static bool staysInBounds(Value v, unsigned depth = 0) {
+  constexpr unsigned kDeep = 16;
+  if (depth == kDeep)
+    return false;
+  bool isWide = getElementType(v.getType()).getIntOrFloatBitWidth() == 64;
+  auto isBelow = [&](Value number, int64_t most) {
+    APInt known;
+    return matchPattern(number, m_ConstantInt(&known)) && !known.isNegative() &&
+           known.getSExtValue() <= most;
+  };
+  constexpr int64_t kFactor = 1 << 16, kSummand = 1 << 24, kWide = int64_t(1) << 31;
+  APInt constant;
+  if (matchPattern(v, m_ConstantInt(&constant)))
+    return isBelow(v, isWide ? kWide : kSummand);
+  if (auto arg = dyn_cast<BlockArgument>(v)) {
+    auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
+    return loop && arg == loop.getInductionVar() && staysInBounds(loop.getLowerBound(), depth + 1);
+  }
+  Operation *op = v.getDefiningOp();
+  if (isa_and_nonnull<MakeRangeOp, ProgramIdOp, NumProgramsOp>(op))
+    return isPosition(v);
+  auto stays = [&](Value operand) { return staysInBounds(operand, depth + 1); };
+  if (auto product = dyn_cast_or_null<arith::MulIOp>(op)) {
+    Value x = product.getLhs(), y = product.getRhs();
+    int64_t most = isWide ? kWide : kFactor;
+    return !isa<RankedTensorType>(v.getType()) &&
+           ((isBelow(y, most) && stays(x)) || (isBelow(x, most) && stays(y)));
+  }
+  if (isa_and_nonnull<arith::DivSIOp, arith::RemSIOp>(op) && !isa<RankedTensorType>(v.getType()))
+    return isPosition(v) && stays(op->getOperand(0));
+  return isa_and_nonnull<SplatOp, BroadcastOp, ExpandDimsOp, cta::ConvertLayoutOp, arith::ExtSIOp,
+                         arith::MinSIOp, arith::AddIOp, HintOp>(op) &&
+         llvm::all_of(op->getOperands(), stays);
+}
+
 CountedQuotients::CountedQuotients(Core &core, Operation *division) : core(core), b(core.b) {
   isRemainder = isa<arith::RemSIOp>(division);
   isOfPositions =
-      (isRemainder || isa<arith::DivSIOp>(division)) && isPosition(division->getOperand(0));
+      (isRemainder || isa<arith::DivSIOp>(division)) && staysInBounds(division->getOperand(0));
 }
 
 void CountedQuotients::add(Value dividend, Value divisor) {

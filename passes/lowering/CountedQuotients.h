@@ -11,9 +11,9 @@
 //   more
 //
 // Contract. Needs: signed numbers of 32 or 64 bits, none of which is below zero or wraps around, as
-// everywhere for positions, over one number that only the launch knows, of either sign. Guarantees:
-// the quotients and remainders that divisions give. Over zero they are some numbers, as they are
-// there. Never: takes more instructions than the divisions.
+// places in blocks that programs count, over one number that only the launch knows, of either sign.
+// Guarantees: the quotients and remainders that divisions give. Over zero they are some numbers, as
+// they are there. Never: takes more instructions than the divisions.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_PASSES_LOWERING_COUNTEDQUOTIENTS_H
