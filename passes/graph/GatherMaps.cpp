@@ -157,7 +157,8 @@ Value Taker::onlyInside(Value value) {
     std::optional<Line> line = lineOf(index);
     if (line && line->size == size)
       continue;
-    for (auto [kind, bound] : {std::pair(MapKind::ge, Size(0)), std::pair(MapKind::lt, size)}) {
+    for (const auto &[kind, bound] :
+         {std::pair(MapKind::ge, Size(0)), std::pair(MapKind::lt, size)}) {
       Value holds = both(kind, index, indices.number(bound), truth);
       inside = inside ? both(MapKind::bit_and, inside, holds, truth) : holds;
     }

@@ -4,7 +4,6 @@
 
 using namespace mlir;
 using namespace tile::graph;
-using tile::formatted;
 
 /// All reductions are over the same dimensions.
 bool SpaceFinder::checkReductions() {

@@ -7,7 +7,6 @@
 #include <cstring>
 
 using namespace tile::interp;
-using tile::formatted;
 
 /// Clocks that programs leave at addresses may take this much memory.
 static constexpr uint64_t kMaxClockBytes = uint64_t(256) << 20;
