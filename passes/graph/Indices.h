@@ -8,6 +8,12 @@
 
 namespace tile::graph {
 
+/// Where a window starts along a dimension: one of its starts.
+inline Size startOf(mlir::Attribute start) {
+  std::string error;
+  return *Size::parse(mlir::cast<mlir::StringAttr>(start).getValue(), error);
+}
+
 /// Makes the operations that compute indices.
 class IndexBuilder {
 public:

@@ -33,10 +33,6 @@ static constexpr size_t kMostMoved = 8;
 /// Of what grows, as numbers of each element beside each other one do.
 static constexpr size_t kMostGrown = 64;
 
-static size_t dimensionsOf(Value value) {
-  return llvm::count_if(sizesOf(value), [](const Size &size) { return !size.isConstant(1); });
-}
-
 /// An operation at the end of a kernel with what is computed for it alone, down to what is stored
 /// anyway; nothing if there is something else, or too much.
 std::optional<Ops> Fusion::endOf(Operation *last, Group *group, Group *to) const {

@@ -187,10 +187,8 @@ struct ReshapeOfWindow : OpRewritePattern<ReshapeOp> {
         continue;
       if (run.sourceEnd - run.source != 1 || run.result == run.resultEnd)
         return failure();
-      std::string error;
-      auto start = Size::parse(cast<StringAttr>(window.getStarts()[run.source]).getValue(), error);
       Size rest = product(ArrayRef(sizes).slice(run.result + 1, run.resultEnd - run.result - 1));
-      std::optional<Size> first = start ? start->dividedBy(rest) : std::nullopt;
+      std::optional<Size> first = startOf(window.getStarts()[run.source]).dividedBy(rest);
       std::optional<Size> all = whole[run.source].dividedBy(rest);
       if (!first || !all)
         return failure();

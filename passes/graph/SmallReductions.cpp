@@ -9,6 +9,7 @@
 #include "ir/graph/Graph.h"
 #include "passes/graph/Normalize.h"
 #include "passes/graph/Sources.h"
+#include "passes/graph/Space.h"
 
 using namespace mlir;
 using namespace tile::graph;
@@ -31,11 +32,6 @@ static std::optional<MapKind> mapOf(ReduceKind kind) {
   default:
     return std::nullopt;
   }
-}
-
-static size_t dimensionsOf(Value value) {
-  return llvm::count_if(typeOf(value).sizes(),
-                        [](const Size &size) { return !size.isConstant(1); });
 }
 
 /// Whether a value is computed of arrays that each repeat along some of its dimensions.

@@ -8,6 +8,10 @@ using tile::formatted;
 
 bool tile::graph::isFree(Operation *op) { return isa<ConstantOp, SizeOp>(op); }
 
+size_t tile::graph::dimensionsOf(Value value) {
+  return llvm::count_if(sizesOf(value), [](const Size &size) { return !size.isConstant(1); });
+}
+
 std::string tile::graph::spelled(Operation *op) {
   StringRef name = op->getName().stripDialect();
   if (auto map = dyn_cast<MapOp>(op))

@@ -45,6 +45,8 @@ struct Space {
 
 /// A number is part of every kernel that uses it.
 bool isFree(mlir::Operation *op);
+/// Dimensions of a value that are not one.
+size_t dimensionsOf(mlir::Value value);
 /// How messages call an operation: "`sum` in line 12".
 std::string spelled(mlir::Operation *op);
 

@@ -18,22 +18,16 @@ using namespace tile::graph;
 /// Vectors of what is read start at multiples of so many elements, as far as that is known.
 static constexpr int64_t kVector = 8;
 
-static std::optional<Size> startOf(WindowOp op, size_t dim) {
-  std::string error;
-  return Size::parse(cast<StringAttr>(op.getStarts()[dim]).getValue(), error);
-}
-
 /// Whether `op` takes some columns of a product, all rows, for what is computed element by element.
 static bool takesColumns(WindowOp op) {
   Sizes before = typeOf(op.getSrc()).sizes(), after = op.getType().sizes();
   if (!op.getInside() || op.use_empty() || before.back() == after.back())
     return false;
   for (size_t dim = 0; dim + 1 < before.size(); ++dim)
-    if (startOf(op, dim) != Size(0) || before[dim] != after[dim])
+    if (startOf(op.getStarts()[dim]) != Size(0) || before[dim] != after[dim])
       return false;
-  std::optional<Size> start = startOf(op, before.size() - 1);
-  std::optional<int64_t> number = start ? start->constant() : std::nullopt;
-  return start && (!number || *number % kVector == 0) &&
+  std::optional<int64_t> number = startOf(op.getStarts()[before.size() - 1]).constant();
+  return (!number || *number % kVector == 0) &&
          llvm::all_of(op->getUsers(), [](Operation *user) { return isa<MapOp, CastOp>(user); });
 }
 
@@ -55,7 +49,8 @@ struct SplitProduct : OpRewritePattern<MatmulOp> {
       return failure();
     size_t last = op.getType().sizes().size() - 1;
     Size width = op.getType().sizes()[last], part = halves[0].getType().sizes()[last];
-    auto [first, second] = std::pair(*startOf(halves[0], last), *startOf(halves[1], last));
+    auto [first, second] =
+        std::pair(startOf(halves[0].getStarts()[last]), startOf(halves[1].getStarts()[last]));
     bool areBeside = first + part == second || second + part == first;
     if (halves[1].getType().sizes()[last] != part || !areBeside || part + part != width)
       return failure();

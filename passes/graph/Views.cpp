@@ -27,11 +27,6 @@ ALWAYS_ENABLED_STATISTIC(viewsLowered, "windows and reshapes that became indices
 
 namespace {
 
-static Size startOf(Attribute start) {
-  std::string error;
-  return *Size::parse(cast<StringAttr>(start).getValue(), error);
-}
-
 /// The window of an operand that broadcasts to the window's source; null if it needs none.
 static Value windowOf(OpBuilder &b, WindowOp op, Value operand) {
   Sizes own = typeOf(operand).sizes(), whole = op.getType().sizes(), sizes;
