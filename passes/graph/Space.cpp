@@ -4,7 +4,6 @@
 
 using namespace mlir;
 using namespace tile::graph;
-using tile::formatted;
 
 bool tile::graph::isFree(Operation *op) { return isa<ConstantOp, SizeOp>(op); }
 
