@@ -48,18 +48,23 @@ public:
   }
   std::string textOfKernel(unsigned kernel) const override;
   TensorProgram &forSizes(const graph::Bindings &sizes, const Target &target) override;
+  FusedProgram &withGaps() override;
   FusedProgram &wholeForSizes(const graph::Bindings &sizes, const Target &target) override;
   FusedProgram &withParts(llvm::ArrayRef<int64_t> parts) override;
   void chooseParts(graph::Bindings &sizes, const Target &target) const override;
   unsigned kernelsIn(unsigned kernel, int64_t parts) const override;
-  unsigned mostKernels() const override;
+  unsigned mostKernels() override {
+    return std::max(mostOwnKernels(), withGaps().mostOwnKernels());
+  }
   std::string tracedText() const override { return traced; }
   std::string groupedText() const override;
 
 private:
-  std::unique_ptr<eval::EvalError> fuse(llvm::StringRef name, const tensors::Signature &signature,
-                                        graph::Chains chains);
+  std::unique_ptr<eval::EvalError> fuse(graph::Chains chains);
   mlir::func::FuncOp function() { return *module->getOps<mlir::func::FuncOp>().begin(); }
+  std::unique_ptr<FusedProgram> again(llvm::StringRef form);
+  bool hasOtherShapes();
+  unsigned mostOwnKernels(); ///< whatever the sizes
   void countUnfused();
   unsigned addBuffer(mlir::Value value, TensorBuffer::Kind kind, int index);
   void describe(const tensors::Signature &signature);
@@ -80,6 +85,7 @@ private:
   };
   llvm::Expected<TensorLaunch> launchFor(const Asked &asked, unsigned kernel);
   llvm::Expected<TensorLaunch> launchHand(const Asked &asked, const TensorKernel &kernel);
+  FusedProgram &withoutChains();
   FusedProgram &besideForSizes(const graph::Bindings &sizes, const Target &target);
   void findBeside();
   FusedProgram &withBeside(const std::vector<bool> &which);
@@ -142,12 +148,16 @@ private:
   std::vector<graph::KernelShape> chained; ///< kernels of chains of products
   std::string mark; ///< of keys: what distinguishes them from another program's
   graph::Chains chains = graph::Chains::All; ///< that it may have
-  /// Where there are chains: what to make the program without them of, and that; first without
-  /// those that have no softmax, if there are some.
+  /// What to make other forms of, where there are some.
   mlir::OwningOpRef<mlir::ModuleOp> unfused;
   tensors::Signature signature;
   std::vector<tensors::HandKernel> launches; ///< by handle
+  /// Where there are chains: the program without them; first without those that have no softmax,
+  /// if there are some.
   std::unique_ptr<FusedProgram> apart;
+  /// Where arrays of the caller's are seen in other shapes: that for arrays with gaps.
+  std::unique_ptr<FusedProgram> gapped;
+  bool mayHaveGaps = false; ///< arrays of the caller's
   llvm::DenseMap<mlir::Value, unsigned> bufferOf;
   std::map<std::string, graph::KernelShape> shapes; ///< by kernel and layout
   /// By the launch's key.

@@ -26,22 +26,45 @@ FusedProgram &FusedProgram::wholeForSizes(const Bindings &sizes, const Target &t
                 std::optional<Extents> extents = extentsOf(shape, sizes);
                 return !extents || chainFits(shape, *extents, target);
               });
-  if (fits)
-    return besideForSizes(sizes, target);
+  return fits ? besideForSizes(sizes, target) : withoutChains().wholeForSizes(sizes, target);
+}
+
+FusedProgram &FusedProgram::withoutChains() {
   if (!apart) {
     auto isPlain = [](const KernelShape &shape) { return !shape.product->chain->of.hasSoftmax(); };
     bool somePlain = llvm::any_of(chained, isPlain);
-    apart = std::make_unique<FusedProgram>(context, OwningOpRef<ModuleOp>(unfused->clone()),
-                                           mark + (somePlain ? "plain;" : "apart;"));
-    apart->launches = launches;
-    apart->signature = signature;
+    apart = again(somePlain ? "plain;" : "apart;");
     // What could be fused with chains can be without.
-    (void)apart->fuse(kernels.front().name, signature,
-                      somePlain ? graph::Chains::Softmax : graph::Chains::None);
+    (void)apart->fuse(somePlain ? graph::Chains::Softmax : graph::Chains::None);
     if (!apart->chained.empty())
       apart->unfused = unfused->clone();
   }
-  return apart->wholeForSizes(sizes, target);
+  return *apart;
+}
+
+/// Of the same function, to be fused.
+std::unique_ptr<FusedProgram> FusedProgram::again(StringRef form) {
+  auto made = std::make_unique<FusedProgram>(context, OwningOpRef<ModuleOp>(unfused->clone()),
+                                             mark + form.str());
+  made->launches = launches;
+  made->signature = signature;
+  made->traced = traced;
+  made->mayHaveGaps = mayHaveGaps;
+  return made;
+}
+
+FusedProgram &FusedProgram::withGaps() {
+  if (!hasOtherShapes())
+    return *this;
+  if (!gapped) {
+    gapped = again("gaps;");
+    gapped->mayHaveGaps = true;
+    // What could be fused without them can be with them.
+    (void)gapped->fuse(graph::Chains::All);
+    if (!gapped->chained.empty())
+      gapped->unfused = unfused->clone();
+  }
+  return *gapped;
 }
 
 /// The same kernels, to be changed.
@@ -183,11 +206,11 @@ unsigned FusedProgram::kernelsIn(unsigned kernel, int64_t parts) const {
   return row == rows.end() ? 2 : graph::RowSteps(row->second).count();
 }
 
-unsigned FusedProgram::mostKernels() const {
+unsigned FusedProgram::mostOwnKernels() {
   unsigned count = kernels.size() + products.size();
   for (auto &[kernel, shape] : rows)
     count += kernelsIn(kernel, 2) - 1;
-  return count;
+  return chained.empty() ? count : std::max(count, withoutChains().mostOwnKernels());
 }
 
 /// What a step reads and writes, besides what programs share.

@@ -225,15 +225,31 @@ void FusedProgram::describe(const tensors::Signature &signature) {
       requirements.push_back({*Size::parse(cast<StringAttr>(needs[i]).getValue(), error),
                               cast<StringAttr>(needs[i + 1]).str()});
     }
+  ArrayRef<int64_t> others;
+  if (auto list = entry->getAttrOfType<DenseI64ArrayAttr>(graph::kOtherShapesAttr))
+    others = list.asArrayRef();
+  ArrayRef<BlockArgument> shapes = entry.getArguments().take_back(others.size());
+  auto isRead = [&](int64_t number) {
+    auto isUsed = [&](auto pair) {
+      return std::get<0>(pair) == number && !std::get<1>(pair).use_empty();
+    };
+    return !entry.getArgument(number).use_empty() ||
+           llvm::any_of(llvm::zip_equal(others, shapes), isUsed);
+  };
   unsigned next = 0;
   for (auto [i, parameter] : llvm::enumerate(signature.parameters)) {
     if (parameter.kind == tensors::Parameter::Kind::Constant)
       continue;
-    Value argument = entry.getArgument(next++);
+    Value argument = entry.getArgument(next);
     bool isNumber = parameter.kind == tensors::Parameter::Kind::Number;
     addBuffer(argument, isNumber ? TensorBuffer::Kind::Number : TensorBuffer::Kind::Tensor, i);
-    if (!isNumber && !argument.use_empty())
+    if (!isNumber && isRead(next))
       leastBytes = leastBytes + bytesOfValue(argument);
+    ++next;
+  }
+  for (auto [shape, number] : llvm::zip_equal(shapes, others)) {
+    unsigned own = addBuffer(shape, TensorBuffer::Kind::Intermediate, 0);
+    buffers[own].sameAs = int(bufferOf.lookup(entry.getArgument(number)));
   }
   Block &body = entry.getBody().front();
   describeResults(body.getTerminator());
@@ -264,14 +280,15 @@ std::unique_ptr<eval::EvalError> FusedProgram::build(eval::Evaluator &evaluator,
   traced = textOf(*module, false);
   unfused = module->clone();
   this->signature = signature;
-  error = fuse(callee.asFunction().name(), signature, graph::Chains::All);
-  if (chained.empty())
+  error = fuse(graph::Chains::All);
+  if (chained.empty() && !hasOtherShapes())
     unfused = {};
   return error;
 }
 
-std::unique_ptr<eval::EvalError>
-FusedProgram::fuse(StringRef name, const tensors::Signature &signature, graph::Chains chains) {
+bool FusedProgram::hasOtherShapes() { return function()->hasAttr(graph::kOtherShapesAttr); }
+
+std::unique_ptr<eval::EvalError> FusedProgram::fuse(graph::Chains chains) {
   this->chains = chains;
   countUnfused();
   std::string message;
@@ -280,9 +297,10 @@ FusedProgram::fuse(StringRef name, const tensors::Signature &signature, graph::C
     return success();
   });
   PassManager passes(&context);
-  graph::buildFusePipeline(passes, chains);
+  graph::buildFusePipeline(passes, chains, !mayHaveGaps);
   if (failed(passes.run(*module)))
-    return eval::fail(formatted("internal error in the fusion of `{}`{}", name, message));
+    return eval::fail(
+        formatted("internal error in the fusion of `{}`{}", function().getName(), message));
   describe(signature);
   return nullptr;
 }

@@ -148,6 +148,10 @@ public:
   graph::Size unfusedBytes, leastBytes; ///< least: parameters and results once
   unsigned unfusedLaunches = 0;
 
+  /// This program counts on arrays of the caller's that have no gaps, of which it may see one in
+  /// another shape. The same function for arrays that may have some, or this program, if it sees
+  /// none so.
+  virtual TensorProgram &withGaps() = 0;
   /// What runs for sizes: this program, or, where a program of a kernel could not hold what it
   /// needs, one in which products stand apart; or one in which programs share the inner
   /// dimensions of products with few blocks, or rows of which there are few. Parameters and
@@ -190,8 +194,8 @@ public:
                                             const graph::Bindings &sizes,
                                             llvm::ArrayRef<TensorPlace> places,
                                             const Target &target);
-  /// Kernels that a run of this program launches at most, whatever the sizes.
-  virtual unsigned mostKernels() const = 0;
+  /// Kernels that a run of this program launches at most, whatever the sizes and gaps.
+  virtual unsigned mostKernels() = 0;
   /// As text: what was traced, and the groups that were made of it.
   virtual std::string tracedText() const = 0;
   virtual std::string groupedText() const = 0;

@@ -16,6 +16,7 @@ static const AttributeRules &rules() {
       {kNoneAttr, on<FunctionOpInterface>, is<UnitAttr>, "unit"},
       {kTupleAttr, on<FunctionOpInterface>, is<UnitAttr>, "unit"},
       {kUpdatesAttr, on<FunctionOpInterface>, is<DenseI64ArrayAttr>, "an array of i64"},
+      {kOtherShapesAttr, on<FunctionOpInterface>, is<DenseI64ArrayAttr>, "an array of i64"},
       {kNoGradientAttr, onAny, is<UnitAttr>, "unit"},
       {kChangesAttr, on<LaunchOp>, is<DenseI64ArrayAttr>, "an array of i64"},
       {kUnchainedAttr, on<MatmulOp>, is<StringAttr>, "a string"},

@@ -28,6 +28,9 @@ inline constexpr llvm::StringLiteral kNoneAttr = "graph.none";
 inline constexpr llvm::StringLiteral kTupleAttr = "graph.tuple";
 /// Array of i64: its last results are what parameters become, one number of a parameter each.
 inline constexpr llvm::StringLiteral kUpdatesAttr = "graph.updates";
+/// Array of i64: its last parameters are others in another shape, one number of a parameter each.
+/// They are nobody's arguments: they lie in the memory of those, which has no gaps.
+inline constexpr llvm::StringLiteral kOtherShapesAttr = "graph.other_shapes";
 
 //===----------------------------------------------------------------------===//
 // Operations

@@ -20,10 +20,10 @@ using tile::formatted;
 #define DEBUG_TYPE "graph-fuse"
 ALWAYS_ENABLED_STATISTIC(kernelsMade, "kernels that operations were grouped into");
 
-void tile::graph::buildFusePipeline(OpPassManager &pm, Chains chains) {
+void tile::graph::buildFusePipeline(OpPassManager &pm, Chains chains, bool withoutGaps) {
   pm.addPass(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createGraphNormalizePass());
-  pm.addNestedPass<func::FuncOp>(createGraphLowerViewsPass());
+  pm.addNestedPass<func::FuncOp>(createGraphLowerViewsPass({withoutGaps}));
   pm.addPass(createCSEPass());
   if (chains == Chains::All)
     pm.addNestedPass<func::FuncOp>(createGraphRecomputeScoresPass());

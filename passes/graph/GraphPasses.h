@@ -18,8 +18,9 @@ namespace tile::graph {
 enum class Chains { None, Softmax, All };
 
 /// From a traced function to its kernels: what folds is folded, what is the same is
-/// computed once, and the rest is grouped.
-void buildFusePipeline(mlir::OpPassManager &pm, Chains chains = Chains::All);
+/// computed once, and the rest is grouped. `withoutGaps`: the caller's arrays have none.
+void buildFusePipeline(mlir::OpPassManager &pm, Chains chains = Chains::All,
+                       bool withoutGaps = false);
 
 } // namespace tile::graph
 

@@ -32,7 +32,9 @@ def GraphLowerViewsPass : TilePass<"graph-lower-views", "::mlir::func::FuncOp"> 
   let description = [{
     Needs: operations of the `graph` dialect in one block.
 
-    Guarantees: there is no `graph.window`, and no `graph.reshape` of a parameter. Windows of
+    Guarantees: there is no `graph.window`, and no `graph.reshape` of a parameter. `without-gaps`,
+    parameters in other shapes are further parameters, which `graph.other_shapes` tells from those that
+    callers give; where callers' arrays may have gaps they become elements at indices. Windows of
     what is computed element by element have become windows of what it is computed from, and so have
     elements that are taken of it by indices, if they are no more than there are or it is one array with
     numbers around. Elements of elements are those of the array. What is computed of another shape is
@@ -44,6 +46,9 @@ def GraphLowerViewsPass : TilePass<"graph-lower-views", "::mlir::func::FuncOp"> 
     // %x at [i, j + K]
     ```
   }];
+  let options = [
+    Option<"withoutGaps", "without-gaps", "bool", "false", "arrays of the caller's have no gaps">
+  ];
   let counts = [Count<"viewsLowered", "windows and reshapes that became indices">];
   let dependentDialects = ["::tile::graph::GraphDialect"];
 }

@@ -62,9 +62,10 @@ private:
   mlir::Location loc;
 };
 
-/// Reshapes of the caller's arrays become indices; what is computed of elements alone is computed
-/// before a reshape.
-void addReshapePatterns(mlir::RewritePatternSet &patterns);
+/// Reshapes of the caller's arrays become indices, or, `withoutGaps`, parameters of that shape (see
+/// kOtherShapesAttr) where they may; what is computed of elements alone is computed before a
+/// reshape.
+void addReshapePatterns(mlir::RewritePatternSet &patterns, bool withoutGaps);
 /// Other shapes of parts are parts of other shapes. Before windows become indices, too.
 void addShapedWindowPatterns(mlir::RewritePatternSet &patterns);
 /// Products of which two halves of the columns are taken are two. Before windows become indices.

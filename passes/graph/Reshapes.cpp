@@ -1,6 +1,8 @@
 //===- Reshapes.cpp - other shapes of arrays, as indices --------------------===//
 #include "passes/graph/Indices.h"
 #include "passes/graph/Normalize.h"
+#include "passes/graph/Sources.h"
+#include "passes/graph/Space.h"
 
 using namespace mlir;
 using namespace tile::graph;
@@ -33,6 +35,19 @@ static SmallVector<Run> runsOf(ArrayRef<Size> source, ArrayRef<Size> result) {
     j = run.resultEnd;
   }
   return runs;
+}
+
+/// How many elements of a run lie in front of one, by its indices in the result.
+static Value placeIn(const Run &run, ArrayRef<Size> result, IndexBuilder &indices) {
+  Value place = indices.number(Size(0));
+  for (size_t j = run.result; j < run.resultEnd; ++j) {
+    Value along = indices.along(result[j], j, result.size());
+    Size step = product(result.slice(j + 1, run.resultEnd - j - 1));
+    if (!step.isConstant(1))
+      along = indices.map(MapKind::mul, along, indices.number(step));
+    place = j == run.result ? along : indices.map(MapKind::add, place, along);
+  }
+  return place;
 }
 
 /// Dimensions of one size that come and go are no other shape.
@@ -72,12 +87,81 @@ static bool isCallers(Value value) {
   return !value.getDefiningOp();
 }
 
+/// The dimension along which a value is the numbers from 0 on; nothing if it is something else.
+static std::optional<size_t> placesOf(Value value) {
+  auto view = value.getDefiningOp<RearrangeOp>();
+  if (!(view ? view.getSrc() : value).getDefiningOp<IndexOp>())
+    return std::nullopt;
+  return view ? llvm::find(view.getDims(), 0) - view.getDims().begin() : 0;
+}
+
+/// Whether each element is computed of elements, by indices or not, that lie in arrays of the
+/// caller's for those that are taken by indices.
+static bool isElementwise(Operation *op) {
+  auto gather = dyn_cast_or_null<GatherOp>(op);
+  return gather ? isCallers(gather.getSrc()) : isa_and_nonnull<MapOp, CastOp>(op);
+}
+
+/// Whether a value is computed of arrays of the caller's alone, element by element.
+static bool isOfCallers(Value value) {
+  bool isSo = true;
+  visitSources(value, [&](Value source) {
+    Operation *op = source.getDefiningOp();
+    isSo &= !op || isa<IndexOp, RearrangeOp>(op) || isFree(op) || isElementwise(op);
+    return isSo;
+  });
+  return isSo;
+}
+
 /// Whether `shape` makes one dimension of all but the last.
 static bool joinsRows(ReshapeOp shape) {
   if (!shape)
     return false;
   Sizes source = typeOf(shape.getSrc()).sizes(), result = shape.getType().sizes();
   return result.size() == 2 && source.size() > 2 && source.back() == result.back();
+}
+
+/// The parameter of which a value is all elements in order; null if it is no such thing.
+static BlockArgument parameterInOrder(Value value) {
+  while (auto view = value.getDefiningOp<RearrangeOp>()) {
+    int64_t last = -1;
+    for (int64_t dim : view.getDims()) {
+      if (dim >= 0 && dim < last)
+        return {};
+      last = std::max(last, dim);
+    }
+    if (product(typeOf(view.getSrc()).sizes()) != product(view.getType().sizes()))
+      return {};
+    value = view.getSrc();
+  }
+  return dyn_cast<BlockArgument>(value);
+}
+
+/// The parameter that lies where another does, which has no gaps, in another shape. What is written
+/// where it lies has one shape: null.
+static Value asOtherParameter(ReshapeOp op) {
+  BlockArgument source = parameterInOrder(op.getSrc());
+  if (!source)
+    return {};
+  auto function = cast<FunctionOpInterface>(op->getParentOp());
+  auto listOf = [&](StringRef name) {
+    auto list = function->getAttrOfType<DenseI64ArrayAttr>(name);
+    return list ? llvm::to_vector(list.asArrayRef()) : SmallVector<int64_t>();
+  };
+  Block &body = function.getFunctionBody().front();
+  SmallVector<int64_t> others = listOf(kOtherShapesAttr);
+  size_t given = body.getNumArguments() - others.size();
+  int64_t number = source.getArgNumber();
+  if (number >= int64_t(given))
+    number = others[number - given];
+  if (llvm::is_contained(listOf(kUpdatesAttr), number))
+    return {};
+  for (auto [i, of] : llvm::enumerate(others))
+    if (of == number && body.getArgument(given + i).getType() == op.getType())
+      return body.getArgument(given + i);
+  others.push_back(number);
+  function->setAttr(kOtherShapesAttr, DenseI64ArrayAttr::get(op.getContext(), others));
+  return body.addArgument(op.getType(), op.getLoc());
 }
 
 namespace {
@@ -114,11 +198,17 @@ struct ReshapeOfReshape : OpRewritePattern<ReshapeOp> {
   }
 };
 
-struct ReshapeToIndices : OpRewritePattern<ReshapeOp> {
-  using OpRewritePattern::OpRewritePattern;
+struct LowerReshape : OpRewritePattern<ReshapeOp> {
+  LowerReshape(MLIRContext *context, bool withoutGaps)
+      : OpRewritePattern(context), withoutGaps(withoutGaps) {}
+  bool withoutGaps;
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
     if (Value view = asRearrange(rewriter, op)) {
       rewriter.replaceOp(op, view);
+      return success();
+    }
+    if (Value other = withoutGaps ? asOtherParameter(op) : Value()) {
+      rewriter.replaceOp(op, other);
       return success();
     }
     Value array = repeatedIn(op.getSrc());
@@ -140,14 +230,7 @@ struct ReshapeToIndices : OpRewritePattern<ReshapeOp> {
     SmallVector<Value> at(source.size());
     for (const Run &run : runs) {
       // The place in the run, then where that is along each dimension of the source.
-      Value place = indices.number(Size(0));
-      for (size_t j = run.result; j < run.resultEnd; ++j) {
-        Value along = indices.along(result[j], j, result.size());
-        Size step = product(ArrayRef(result).slice(j + 1, run.resultEnd - j - 1));
-        bool isFirst = j == run.result;
-        along = step.isConstant(1) ? along : indices.map(MapKind::mul, along, indices.number(step));
-        place = isFirst ? along : indices.map(MapKind::add, place, along);
-      }
+      Value place = placeIn(run, result, indices);
       for (size_t i = run.sourceEnd; i-- > run.source;) {
         bool isLast = i == run.source;
         at[i] = isLast ? place : indices.map(MapKind::mod, place, indices.number(source[i]));
@@ -203,65 +286,152 @@ struct ReshapeOfWindow : OpRewritePattern<ReshapeOp> {
   }
 };
 
-/// What broadcasts to a shape, of the sizes of another one with as many elements in the same order,
-/// so that it broadcasts to that.
-class InShape {
+/// What broadcasts to a shape `from`, as what broadcasts to one `to` of as many elements in the
+/// same order.
+class OtherShape {
 public:
-  InShape(PatternRewriter &rewriter, ReshapeOp shape)
-      : rewriter(rewriter), source(typeOf(shape.getSrc()).sizes()), result(shape.getType().sizes()),
-        runs(runsOf(source, result)) {}
+  OtherShape(PatternRewriter &rewriter, Location loc, ArrayRef<Size> from, ArrayRef<Size> to)
+      : rewriter(rewriter), loc(loc), from(from), to(to), runs(runsOf(from, to)) {}
 
-  /// Whether it repeats along all of a run, or along none of it. With `byIndices` an array of the
-  /// caller's may get another shape for that.
+  /// Whether it is a view there. `byIndices`: or one of the caller's arrays in another shape or
+  /// taken by indices, or what is computed of such element by element.
   bool canBe(Value operand, bool byIndices) const {
-    Sizes own = inFull(operand);
-    return llvm::all_of(runs, [&](const Run &run) {
-      return repeats(own, run) ||
-             (isWhole(own, run) && (isOneDimension(run) || (byIndices && isCallers(operand))));
-    });
+    if (typeOf(operand).sizes().empty() || isView(operand))
+      return true;
+    unsigned left = kMostAgain;
+    return byIndices && canBeTaken(operand, left);
   }
-  /// Where its elements lie along `source`.
+  /// Where its elements lie along `to`.
   Value as(Value operand) const {
-    Sizes own = inFull(operand), sizes(source.size(), Size(1));
-    size_t missing = own.size() - typeOf(operand).sizes().size();
-    SmallVector<int64_t> dims(source.size(), -1);
-    bool isView = true;
-    for (const Run &run : runs) {
-      if (repeats(own, run))
-        continue;
-      isView &= isOneDimension(run);
-      dims[run.source] = int64_t(run.result - missing);
-      std::copy(source.begin() + run.source, source.begin() + run.sourceEnd,
-                sizes.begin() + run.source);
-    }
-    auto type = GraphTensorType::of(rewriter.getContext(), sizes, typeOf(operand).getElement());
-    Location loc = operand.getLoc();
-    if (isView)
-      return RearrangeOp::create(rewriter, loc, type, operand, dims);
-    return ReshapeOp::create(rewriter, loc, type, operand);
+    Sizes sizes = typeOf(operand).sizes();
+    if (sizes.empty())
+      return operand;
+    if (isView(operand))
+      return viewOf(operand);
+    if (placesOf(operand))
+      return elementsOf(operand);
+    if (!isCallers(operand))
+      return computedThere(operand.getDefiningOp());
+    Sizes own = inFull(operand);
+    bool isShape =
+        llvm::all_of(runs, [&](const Run &run) { return repeats(own, run) || isWhole(own, run); });
+    return isShape ? shapeOf(operand) : elementsOf(operand);
   }
 
 private:
+  /// Operations that may be done more than once for another shape.
+  static constexpr unsigned kMostAgain = 8;
+
+  bool canBeTaken(Value operand, unsigned &left) const {
+    if (typeOf(operand).sizes().empty() || isView(operand) || isCallers(operand) ||
+        placesOf(operand))
+      return true;
+    Operation *op = operand.getDefiningOp();
+    if (!isElementwise(op) || left == 0)
+      return false;
+    --left;
+    return llvm::all_of(op->getOperands().drop_front(isa<GatherOp>(op)),
+                        [&](Value of) { return canBeTaken(of, left); });
+  }
   /// With dimensions of one in front.
   Sizes inFull(Value operand) const {
-    Sizes own = typeOf(operand).sizes(), sizes(result.size() - own.size(), Size(1));
+    Sizes own = typeOf(operand).sizes(), sizes(from.size() - own.size(), Size(1));
     llvm::append_range(sizes, own);
     return sizes;
   }
   bool repeats(const Sizes &sizes, const Run &run) const {
-    return std::all_of(sizes.begin() + run.result, sizes.begin() + run.resultEnd,
+    return std::all_of(sizes.begin() + run.source, sizes.begin() + run.sourceEnd,
                        [](const Size &size) { return size.isConstant(1); });
   }
   bool isWhole(const Sizes &sizes, const Run &run) const {
-    return std::equal(sizes.begin() + run.result, sizes.begin() + run.resultEnd,
-                      result.begin() + run.result);
+    return std::equal(sizes.begin() + run.source, sizes.begin() + run.sourceEnd,
+                      from.begin() + run.source);
   }
   bool isOneDimension(const Run &run) const {
     return run.sourceEnd - run.source == 1 && run.resultEnd - run.result == 1;
   }
+  bool isView(Value operand) const {
+    Sizes own = inFull(operand);
+    return llvm::all_of(runs, [&](const Run &run) {
+      return repeats(own, run) || (isWhole(own, run) && isOneDimension(run));
+    });
+  }
+  /// A type in which whole runs have their sizes, and others 1; `dims`: of a view.
+  GraphTensorType typeThere(Value operand, SmallVectorImpl<int64_t> &dims) const {
+    Sizes own = inFull(operand), sizes(to.size(), Size(1));
+    size_t missing = own.size() - typeOf(operand).sizes().size();
+    dims.assign(to.size(), -1);
+    for (const Run &run : runs) {
+      if (repeats(own, run))
+        continue;
+      dims[run.result] = int64_t(run.source - missing);
+      std::copy(to.begin() + run.result, to.begin() + run.resultEnd, sizes.begin() + run.result);
+    }
+    return GraphTensorType::of(rewriter.getContext(), sizes, typeOf(operand).getElement());
+  }
+  Value viewOf(Value operand) const {
+    SmallVector<int64_t> dims;
+    auto type = typeThere(operand, dims);
+    return RearrangeOp::create(rewriter, loc, type, operand, dims);
+  }
+  Value shapeOf(Value operand) const {
+    SmallVector<int64_t> dims;
+    auto type = typeThere(operand, dims);
+    return ReshapeOp::create(rewriter, loc, type, operand);
+  }
+  Value computedThere(Operation *op) const {
+    SmallVector<Value> operands;
+    Sizes shape;
+    unsigned dim;
+    for (Value operand : op->getOperands()) {
+      if (isa<GatherOp>(op) && operands.empty()) {
+        operands.push_back(operand);
+        continue;
+      }
+      operands.push_back(as(operand));
+      shape = *broadcast(shape, typeOf(operands.back()).sizes(), dim);
+    }
+    Operation *made = rewriter.clone(*op);
+    made->setOperands(operands);
+    Type element = typeOf(op->getResult(0)).getElement();
+    made->getResult(0).setType(GraphTensorType::of(rewriter.getContext(), shape, element));
+    return made->getResult(0);
+  }
+  /// Of the indices along `to` those along each dimension of the operand, where it has several.
+  Value elementsOf(Value operand) const {
+    IndexBuilder indices(rewriter, loc);
+    Sizes own = inFull(operand), shape;
+    SmallVector<Value> at(from.size());
+    for (const Run &run : runs) {
+      if (run.source < run.sourceEnd)
+        indicesIn(run, indices, at);
+      for (size_t i = run.source; i < run.sourceEnd; ++i)
+        if (own[i].isConstant(1))
+          at[i] = indices.number(Size(0));
+    }
+    at.erase(at.begin(), at.end() - typeOf(operand).sizes().size());
+    if (std::optional<size_t> along = placesOf(operand))
+      return at[*along];
+    unsigned dim;
+    for (Value index : at)
+      shape = *broadcast(shape, typeOf(index).sizes(), dim);
+    auto type = GraphTensorType::of(rewriter.getContext(), shape, typeOf(operand).getElement());
+    return GatherOp::create(rewriter, loc, type, operand, at, /*guarded=*/false);
+  }
+  void indicesIn(const Run &run, IndexBuilder &indices, SmallVectorImpl<Value> &at) const {
+    Value place = placeIn(run, to, indices);
+    for (size_t i = run.sourceEnd; i-- > run.source;) {
+      bool isFirst = i == run.source;
+      Value size = isFirst ? Value() : indices.number(from[i]);
+      at[i] = isFirst ? place : indices.map(MapKind::mod, place, size);
+      if (!isFirst)
+        place = indices.map(MapKind::floordiv, place, size);
+    }
+  }
 
   PatternRewriter &rewriter;
-  Sizes source, result;
+  Location loc;
+  Sizes from, to;
   SmallVector<Run> runs;
 };
 
@@ -285,18 +455,14 @@ struct MapBeforeReshape : RewritePattern {
         shape = own;
     if (!shape)
       return failure();
-    InShape inSource(rewriter, shape);
-    auto stays = [&](Value operand) {
-      return operand == shape.getResult() || typeOf(operand).sizes().empty();
-    };
+    OtherShape source(rewriter, op->getLoc(), shape.getType().sizes(),
+                      typeOf(shape.getSrc()).sizes());
     for (Value operand : op->getOperands())
-      if (!stays(operand) && !inSource.canBe(operand, byIndices))
+      if (operand != shape.getResult() && !source.canBe(operand, byIndices))
         return failure();
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
-      operands.push_back(operand == shape.getResult() ? shape.getSrc()
-                         : stays(operand)             ? operand
-                                                      : inSource.as(operand));
+      operands.push_back(operand == shape.getResult() ? shape.getSrc() : source.as(operand));
     Operation *moved = rewriter.clone(*op);
     moved->setOperands(operands);
     moved->getResult(0).setType(GraphTensorType::of(
@@ -305,10 +471,39 @@ struct MapBeforeReshape : RewritePattern {
     return success();
   }
 };
+
+/// Another shape of what is computed of the caller's arrays element by element is computed of other
+/// shapes of those: nothing is stored for it.
+struct ReshapeOfMap : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    Operation *source = op.getSrc().getDefiningOp();
+    if (!isa_and_nonnull<MapOp, CastOp>(source) || !source->hasOneUse() ||
+        !isOfCallers(op.getSrc()))
+      return failure();
+    Sizes from = typeOf(op.getSrc()).sizes();
+    if (product(from) != product(op.getType().sizes()))
+      return failure(); // no elements
+    OtherShape result(rewriter, op.getLoc(), from, op.getType().sizes());
+    if (!result.canBe(op.getSrc(), /*byIndices=*/true))
+      return failure();
+    Value value = result.as(op.getSrc());
+    // Dimensions of one in front may be missing.
+    size_t rank = typeOf(value).sizes().size(), missing = op.getType().sizes().size() - rank;
+    SmallVector<int64_t> dims(missing, -1);
+    llvm::append_range(dims, llvm::seq<int64_t>(0, rank));
+    if (missing)
+      value = RearrangeOp::create(rewriter, op.getLoc(), op.getType(), value, dims);
+    assert(value.getType() == op.getType() && "all dimensions are of some operand");
+    rewriter.replaceOp(op, value);
+    return success();
+  }
+};
 } // namespace
 
-void tile::graph::addReshapePatterns(RewritePatternSet &patterns) {
-  patterns.add<ReshapeOfReshape, ReshapeToIndices>(patterns.getContext());
+void tile::graph::addReshapePatterns(RewritePatternSet &patterns, bool withoutGaps) {
+  patterns.add<ReshapeOfReshape, ReshapeOfMap>(patterns.getContext());
+  patterns.add<LowerReshape>(patterns.getContext(), withoutGaps);
   patterns.add<MapBeforeReshape>(patterns.getContext(), /*byIndices=*/true);
 }
 

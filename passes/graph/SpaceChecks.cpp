@@ -1,4 +1,5 @@
 //===- SpaceChecks.cpp - what one kernel cannot do ------------------------===//
+#include "passes/graph/Sources.h"
 #include "passes/graph/SpaceFinder.h"
 #include "text/Format.h"
 
@@ -171,43 +172,81 @@ static bool goesAlong(Value index, int64_t align, bool mayStep,
   return false;
 }
 
+/// Whether `vector` elements one after the other are taken, or one for all of them: what a place
+/// leaves, or is, by a multiple of `vector`.
+static bool isInVectors(Value index, int64_t vector, llvm::function_ref<bool(Value)> isOfProgram) {
+  auto map = index.getDefiningOp<MapOp>();
+  if (!map || (map.getKind() != MapKind::mod && map.getKind() != MapKind::floordiv))
+    return false;
+  bool isNumber = false;
+  std::optional<int64_t> by = numberOf(map.getOperand(1), isNumber);
+  return by && *by > 0 && *by % vector == 0 &&
+         goesAlong(map.getOperand(0), vector, /*mayStep=*/false, isOfProgram);
+}
+
+/// Whether a place is computed of places and numbers alone, without anything from memory.
+static bool isOfPlaces(Value place) {
+  bool isRead = false;
+  visitSources(place, [&](Value source) {
+    Operation *op = source.getDefiningOp();
+    isRead |= !isa_and_nonnull<IndexOp, SizeOp, ConstantOp, MapOp, CastOp, RearrangeOp>(op);
+    return !isRead;
+  });
+  return !isRead;
+}
+
 /// Blocks of an operand are computed for every block of the result that needs them, and are
 /// nobody else's.
 bool SpaceFinder::checkOperands() {
   auto root = [&](int dim) { return dim < 0 ? -1 : find(dim); };
   int rows = root(productDims[0]), columns = root(productDims[1]), inner = root(productDims[2]);
-  auto has = [&](Value value, int axis) {
-    return axis >= 0 && llvm::any_of(values[value], [&](int dim) { return root(dim) == axis; });
+  auto goesOver = [&](const DimMap &map, int axis) {
+    return axis >= 0 && llvm::any_of(map, [&](int dim) { return root(dim) == axis; });
   };
+  auto has = [&](Value value, int axis) { return goesOver(values[value], axis); };
   auto hasDepth = [&](Value value) {
     return llvm::any_of(depthDims, [&](int dim) { return has(value, root(dim)); });
   };
-  // Blocks of an array as they lie, in vectors, of which at most the program has to be found: a
-  // part of an array, keys of the group that a head belongs to.
+  auto isOfProgram = [&](Value place) {
+    return !has(place, rows) && !has(place, columns) && !has(place, inner) && !hasDepth(place);
+  };
+  // Of one of the block's dimensions alone, or none: there are few, and along what is added up none
+  // that would have to be read first.
+  auto isOfOne = [&](OpOperand &place) {
+    auto known = values.find(place.get());
+    auto read = llvm::find_if(uses, [&](const auto &use) { return use.first == &place; });
+    if (known == values.end() && read == uses.end())
+      return false;
+    const DimMap &map = known == values.end() ? read->second : known->second;
+    auto goes = [&](int axis) { return goesOver(map, axis); };
+    unsigned own = goes(rows) + goes(columns) + goes(inner);
+    bool ofDepth = llvm::any_of(depthDims, [&](int dim) { return goes(root(dim)); });
+    return own <= 1 && !ofDepth && (!goes(inner) || isOfPlaces(place.get()));
+  };
+  // Blocks of an array in vectors, of which the program has to be found, or their rows: a part of
+  // an array, keys of the group that a head belongs to, scales that so many rows share, patches.
   auto isBlock = [&](GatherOp gather) {
     Sizes own = gather.getSrc().getType().sizes();
     size_t last = own.size();
     while (last > 0 && own[last - 1].isConstant(1))
       --last;
-    auto isOfProgram = [&](Value place) {
-      return !has(place, rows) && !has(place, columns) && !has(place, inner) && !hasDepth(place);
-    };
     int64_t vector = 16 / std::max<int64_t>(bytesOf(gather.getType().getElement()), 1);
     for (auto [i, use] : llvm::enumerate(llvm::drop_begin(gather->getOpOperands()))) {
       bool isLast = i + 1 == last;
       Value index = use.get();
       while (auto view = index.getDefiningOp<RearrangeOp>())
         index = view.getSrc();
-      if (index.getDefiningOp<IndexOp>() ||
-          (!gather.getGuarded() &&
-           goesAlong(index, isLast ? vector : 1, /*mayStep=*/!isLast, isOfProgram)))
+      if (index.getDefiningOp<IndexOp>())
+        continue;
+      if (!gather.getGuarded() &&
+          (goesAlong(index, isLast ? vector : 1, /*mayStep=*/!isLast, isOfProgram) ||
+           (isLast && isInVectors(index, vector, isOfProgram))))
         continue;
       if (isLast)
         return false;
       auto known = values.find(use.get());
-      if (!use.get().getDefiningOp() || known == values.end())
-        return false;
-      if (!isOfProgram(use.get()))
+      bool isOfGrid = use.get().getDefiningOp() && known != values.end() && isOfProgram(use.get());
+      if (!isOfGrid && (gather.getGuarded() || !isOfOne(use)))
         return false;
     }
     return true;

@@ -253,6 +253,8 @@ struct GatherOfView : OpRewritePattern<GatherOp> {
 
 struct GraphLowerViewsPass
     : public tile::graph::impl::GraphLowerViewsPassBase<GraphLowerViewsPass> {
+  using GraphLowerViewsPassBase::GraphLowerViewsPassBase;
+
   unsigned countViews() {
     unsigned views = 0;
     getOperation().walk([&](Operation *op) { views += isa<WindowOp, ReshapeOp>(op); });
@@ -273,10 +275,13 @@ struct GraphLowerViewsPass
     patterns.add<SinkThroughMaps, WindowOfGather>(&getContext(), copies);
     patterns.add<MergeWindows, SinkThroughViews, WindowOfIndices, RepeatLoose, WindowToGather,
                  GatherOfView>(&getContext());
-    addReshapePatterns(patterns);
+    addReshapePatterns(patterns, withoutGaps);
     addGatherPatterns(patterns, copies);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
+    func::FuncOp function = getOperation(); // has got parameters
+    function.setType(FunctionType::get(&getContext(), function.getBody().front().getArgumentTypes(),
+                                       function.getResultTypes()));
     unsigned left = countViews();
     LDBG() << getOperation().getName() << ": " << left << " of " << views << " views are left";
     viewsLowered += views - std::min(left, views);

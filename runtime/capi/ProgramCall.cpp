@@ -8,6 +8,18 @@ using namespace tile::runtime;
 using namespace tile::runtime::capi;
 using tensors::Parameter;
 
+std::vector<int64_t> capi::stridesOf(const tile_tensor &tensor) {
+  llvm::ArrayRef<int64_t> strides(tensor.strides, tensor.rank), shape(tensor.shape, tensor.rank);
+  bool isGiven = llvm::any_of(strides, [](int64_t s) { return s != 0; });
+  bool isPlain = true;
+  int64_t step = 1;
+  for (size_t i = strides.size(); i-- > 0;) {
+    isPlain &= shape[i] == 1 || strides[i] == step;
+    step *= shape[i];
+  }
+  return isGiven && !isPlain ? strides.vec() : std::vector<int64_t>();
+}
+
 static llvm::Error readTensor(const Parameter &parameter, const tile_tensor &tensor,
                               tensors::Argument &out) {
   if (tensor.rank < 0 || tensor.rank > TILE_TENSOR_RANK)
@@ -51,7 +63,14 @@ llvm::Error capi::readCall(tile_program &program, const void *const *arguments, 
   if (std::string wrong = program.program->unmetRequirement(call.sizes); !wrong.empty())
     return invalid(formatted("`{}`: {}", program.function.asFunction().name(), wrong));
   call.given = call.sizes;
-  call.program = &program.program->forSizes(call.sizes, *program.target);
+  auto hasGaps = [](auto pair) {
+    auto &[parameter, value] = pair;
+    return parameter.kind == Parameter::Kind::Tensor &&
+           !stridesOf(*static_cast<const tile_tensor *>(value)).empty();
+  };
+  bool someGaps = llvm::any_of(llvm::zip_equal(parameters, call.values), hasGaps);
+  call.function = someGaps ? &program.program->withGaps() : program.program.get();
+  call.program = &call.function->forSizes(call.sizes, *program.target);
   call.program->chooseParts(call.sizes, *program.target);
   return llvm::Error::success();
 }
@@ -142,9 +161,9 @@ tile_status tile_program_workspace(tile_program *program, const void *const *arg
       return needed.takeError();
     *bytes = *needed;
     if (program->tuning) { // it is not known yet what is fastest
-      auto most = placeIntermediates(
-          FunctionTuner::largest(*program->program, call.given, *program->target), call.sizes,
-          offsets);
+      auto most =
+          placeIntermediates(FunctionTuner::largest(*call.function, call.given, *program->target),
+                             call.sizes, offsets);
       if (!most)
         return most.takeError();
       *bytes = std::max(*needed, *most);

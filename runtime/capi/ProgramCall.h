@@ -7,11 +7,14 @@
 namespace tile::runtime::capi {
 
 struct ProgramCall {
-  TensorProgram *program = nullptr; ///< what runs for its sizes
-  CutProgram inCuts;                ///< the same in chosen cuts; no program: the model's
-  graph::Bindings given, sizes;     ///< of the arguments; and what the compiler chooses
-  std::vector<const void *> values; ///< by parameter; null for constants
+  TensorProgram *function = nullptr; ///< for arrays with gaps, if some have any
+  TensorProgram *program = nullptr;  ///< what runs for its sizes
+  CutProgram inCuts;                 ///< the same in chosen cuts; no program: the model's
+  graph::Bindings given, sizes;      ///< of the arguments; and what the compiler chooses
+  std::vector<const void *> values;  ///< by parameter; null for constants
 };
+/// Strides that say more than that there are no gaps.
+std::vector<int64_t> stridesOf(const tile_tensor &tensor);
 llvm::Error readCall(tile_program &program, const void *const *arguments, size_t numArguments,
                      ProgramCall &call);
 /// Bytes of what lies between kernels; `offsets` gets where each is, by buffer.

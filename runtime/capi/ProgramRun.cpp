@@ -9,19 +9,6 @@ using namespace tile::runtime;
 using namespace tile::runtime::capi;
 using tensors::Parameter;
 
-/// Strides that say more than that there are no gaps.
-static std::vector<int64_t> stridesOf(const tile_tensor &tensor) {
-  llvm::ArrayRef<int64_t> strides(tensor.strides, tensor.rank), shape(tensor.shape, tensor.rank);
-  bool isGiven = llvm::any_of(strides, [](int64_t s) { return s != 0; });
-  bool isPlain = true;
-  int64_t step = 1;
-  for (size_t i = strides.size(); i-- > 0;) {
-    isPlain &= shape[i] == 1 || strides[i] == step;
-    step *= shape[i];
-  }
-  return isGiven && !isPlain ? strides.vec() : std::vector<int64_t>();
-}
-
 /// Where an argument that is a tensor lies.
 static TensorPlace placeOf(const void *argument) {
   auto &tensor = *static_cast<const tile_tensor *>(argument);
@@ -195,7 +182,7 @@ static llvm::Error chooseCuts(tile_program &program, const ProgramRun &run,
   StreamMachine machine(service, where, stream, argumentsFor);
   bool isCaptured = isCapturing(where->api(), stream);
   auto chosen = program.tuning->on(*where, service)
-                    .fastest({*program.program, call.given, *program.target, places},
+                    .fastest({*call.function, call.given, *program.target, places},
                              isCaptured ? nullptr : &machine);
   if (!chosen)
     return chosen.takeError();

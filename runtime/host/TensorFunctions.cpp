@@ -90,7 +90,11 @@ std::unique_ptr<EvalError> TensorFunctions::compile(Evaluator &evaluator, Call &
       return error;
     entry.function = call.function.functionPtr();
   }
-  call.program = entry.program.get();
+  bool hasGaps = llvm::any_of(call.values, [](const PyValue &value) {
+    auto *tensor = value.dynExtension<Tensor>();
+    return tensor && !tensor->isContiguous();
+  });
+  call.program = hasGaps ? &entry.program->withGaps() : entry.program.get();
   return nullptr;
 }
 
