@@ -102,15 +102,39 @@ static bool isElementwise(Operation *op) {
   return gather ? isCallers(gather.getSrc()) : isa_and_nonnull<MapOp, CastOp>(op);
 }
 
-/// Whether a value is computed of arrays of the caller's alone, element by element.
-static bool isOfCallers(Value value) {
-  bool isSo = true;
-  visitSources(value, [&](Value source) {
-    Operation *op = source.getDefiningOp();
-    isSo &= !op || isa<IndexOp, RearrangeOp>(op) || isFree(op) || isElementwise(op);
-    return isSo;
-  });
-  return isSo;
+/// How many operations compute a value of arrays of the caller's alone, element by element; nothing
+/// if others do, or more than so many.
+static std::optional<unsigned> countOfCallers(Value value, unsigned most) {
+  value = repeatedIn(value);
+  if (auto view = value.getDefiningOp<RearrangeOp>())
+    return countOfCallers(view.getSrc(), most);
+  Operation *op = value.getDefiningOp();
+  if (!op || isa<IndexOp>(op) || isFree(op))
+    return 0;
+  if (!isElementwise(op))
+    return std::nullopt;
+  unsigned count = 1;
+  for (Value operand : op->getOperands().drop_front(isa<GatherOp>(op))) {
+    std::optional<unsigned> more =
+        count > most ? std::nullopt : countOfCallers(operand, most - count);
+    if (!more)
+      return std::nullopt;
+    count += *more;
+  }
+  return count <= most ? std::optional(count) : std::nullopt;
+}
+
+/// A view of a view, as one of what that views.
+static Value asOneView(PatternRewriter &rewriter, Value value) {
+  auto view = value.getDefiningOp<RearrangeOp>();
+  auto inner = view ? view.getSrc().getDefiningOp<RearrangeOp>() : RearrangeOp();
+  if (!inner)
+    return value;
+  SmallVector<int64_t> dims;
+  for (int64_t dim : view.getDims())
+    dims.push_back(dim < 0 ? -1 : inner.getDims()[dim]);
+  return asOneView(
+      rewriter, RearrangeOp::create(rewriter, view.getLoc(), view.getType(), inner.getSrc(), dims));
 }
 
 /// Whether `shape` makes one dimension of all but the last.
@@ -298,8 +322,7 @@ public:
   bool canBe(Value operand, bool byIndices) const {
     if (typeOf(operand).sizes().empty() || isView(operand))
       return true;
-    unsigned left = kMostAgain;
-    return byIndices && canBeTaken(operand, left);
+    return byIndices && countOfCallers(operand, kMostAgain);
   }
   /// Where its elements lie along `to`.
   Value as(Value operand) const {
@@ -308,31 +331,23 @@ public:
       return operand;
     if (isView(operand))
       return viewOf(operand);
+    operand = asOneView(rewriter, operand);
     if (placesOf(operand))
       return elementsOf(operand);
-    if (!isCallers(operand))
-      return computedThere(operand.getDefiningOp());
+    if (!isCallers(operand)) {
+      auto view = operand.getDefiningOp<RearrangeOp>();
+      return computedThere(view ? computedAs(view) : operand.getDefiningOp());
+    }
     Sizes own = inFull(operand);
     bool isShape =
         llvm::all_of(runs, [&](const Run &run) { return repeats(own, run) || isWhole(own, run); });
     return isShape ? shapeOf(operand) : elementsOf(operand);
   }
 
-private:
   /// Operations that may be done more than once for another shape.
-  static constexpr unsigned kMostAgain = 8;
+  static constexpr unsigned kMostAgain = 32;
 
-  bool canBeTaken(Value operand, unsigned &left) const {
-    if (typeOf(operand).sizes().empty() || isView(operand) || isCallers(operand) ||
-        placesOf(operand))
-      return true;
-    Operation *op = operand.getDefiningOp();
-    if (!isElementwise(op) || left == 0)
-      return false;
-    --left;
-    return llvm::all_of(op->getOperands().drop_front(isa<GatherOp>(op)),
-                        [&](Value of) { return canBeTaken(of, left); });
-  }
+private:
   /// With dimensions of one in front.
   Sizes inFull(Value operand) const {
     Sizes own = typeOf(operand).sizes(), sizes(from.size() - own.size(), Size(1));
@@ -379,23 +394,44 @@ private:
     auto type = typeThere(operand, dims);
     return ReshapeOp::create(rewriter, loc, type, operand);
   }
-  Value computedThere(Operation *op) const {
+  /// The same function of its operands in another shape.
+  Operation *ofOperands(Operation *op, llvm::function_ref<Value(Value)> inShape) const {
     SmallVector<Value> operands;
     Sizes shape;
     unsigned dim;
     for (Value operand : op->getOperands()) {
-      if (isa<GatherOp>(op) && operands.empty()) {
-        operands.push_back(operand);
-        continue;
-      }
-      operands.push_back(as(operand));
-      shape = *broadcast(shape, typeOf(operands.back()).sizes(), dim);
+      bool isArray = isa<GatherOp>(op) && operands.empty();
+      operands.push_back(isArray ? operand : inShape(operand));
+      if (!isArray)
+        shape = *broadcast(shape, typeOf(operands.back()).sizes(), dim);
     }
     Operation *made = rewriter.clone(*op);
     made->setOperands(operands);
     Type element = typeOf(op->getResult(0)).getElement();
     made->getResult(0).setType(GraphTensorType::of(rewriter.getContext(), shape, element));
-    return made->getResult(0);
+    return made;
+  }
+  Value computedThere(Operation *op) const {
+    return ofOperands(op, [&](Value operand) { return as(repeatedIn(operand)); })->getResult(0);
+  }
+  /// What computes a view of what is computed: the function of such views.
+  Operation *computedAs(RearrangeOp view) const {
+    Operation *source = view.getSrc().getDefiningOp();
+    size_t rank = typeOf(view.getSrc()).sizes().size();
+    Operation *made = ofOperands(source, [&](Value operand) -> Value {
+      Sizes own = typeOf(operand).sizes(), sizes;
+      if (own.empty())
+        return operand;
+      int64_t missing = rank - own.size();
+      SmallVector<int64_t> dims;
+      for (int64_t dim : view.getDims()) {
+        dims.push_back(dim < missing || own[dim - missing].isConstant(1) ? -1 : dim - missing);
+        sizes.push_back(dims.back() < 0 ? Size(1) : own[dims.back()]);
+      }
+      auto type = GraphTensorType::of(rewriter.getContext(), sizes, typeOf(operand).getElement());
+      return RearrangeOp::create(rewriter, loc, type, operand, dims);
+    });
+    return made;
   }
   /// Of the indices along `to` those along each dimension of the operand, where it has several.
   Value elementsOf(Value operand) const {
@@ -434,7 +470,19 @@ private:
   Sizes from, to;
   SmallVector<Run> runs;
 };
+} // namespace
 
+/// Whether another shape is of what can be computed of other shapes of the caller's arrays, for
+/// this alone.
+static bool needsNoShape(ReshapeOp op) {
+  Operation *source = op.getSrc().getDefiningOp();
+  if (!isa_and_nonnull<MapOp, CastOp>(source) || !source->hasOneUse())
+    return false;
+  bool isEmpty = product(typeOf(op.getSrc()).sizes()) != product(op.getType().sizes());
+  return !isEmpty && countOfCallers(op.getSrc(), OtherShape::kMostAgain);
+}
+
+namespace {
 /// What is computed of elements, and of others that repeat along what gets another shape or are the
 /// caller's, is computed before that: there it is part of the kernel that has them.
 struct MapBeforeReshape : RewritePattern {
@@ -445,7 +493,7 @@ struct MapBeforeReshape : RewritePattern {
     if (!isa<MapOp, CastOp>(op))
       return failure();
     auto isMoved = [&](ReshapeOp shape) {
-      return shape && !isCallers(repeatedIn(shape.getSrc())) &&
+      return shape && !isCallers(repeatedIn(shape.getSrc())) && !needsNoShape(shape) &&
              shape.getType().sizes() == typeOf(op->getResult(0)).sizes() &&
              llvm::all_of(shape->getUsers(), [&](Operation *user) { return user == op; });
     };
@@ -477,16 +525,12 @@ struct MapBeforeReshape : RewritePattern {
 struct ReshapeOfMap : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
-    Operation *source = op.getSrc().getDefiningOp();
-    if (!isa_and_nonnull<MapOp, CastOp>(source) || !source->hasOneUse() ||
-        !isOfCallers(op.getSrc()))
+    if (!needsNoShape(op))
       return failure();
-    Sizes from = typeOf(op.getSrc()).sizes();
-    if (product(from) != product(op.getType().sizes()))
-      return failure(); // no elements
-    OtherShape result(rewriter, op.getLoc(), from, op.getType().sizes());
-    if (!result.canBe(op.getSrc(), /*byIndices=*/true))
-      return failure();
+    auto isStored = [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); };
+    if (llvm::all_of(op->getUsers(), isStored))
+      return failure(); // in any shape
+    OtherShape result(rewriter, op.getLoc(), typeOf(op.getSrc()).sizes(), op.getType().sizes());
     Value value = result.as(op.getSrc());
     // Dimensions of one in front may be missing.
     size_t rank = typeOf(value).sizes().size(), missing = op.getType().sizes().size() - rank;

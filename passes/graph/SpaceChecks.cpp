@@ -246,7 +246,7 @@ bool SpaceFinder::checkOperands() {
         return false;
       auto known = values.find(use.get());
       bool isOfGrid = use.get().getDefiningOp() && known != values.end() && isOfProgram(use.get());
-      if (!isOfGrid && (gather.getGuarded() || !isOfOne(use)))
+      if (!isOfGrid && !isOfOne(use))
         return false;
     }
     return true;
