@@ -63,7 +63,7 @@ private:
   std::unique_ptr<eval::EvalError> fuse(graph::Chains chains);
   mlir::func::FuncOp function() { return *module->getOps<mlir::func::FuncOp>().begin(); }
   std::unique_ptr<FusedProgram> again(llvm::StringRef form);
-  bool hasOtherShapes();
+  bool countsOnNoGaps();
   unsigned mostOwnKernels(); ///< whatever the sizes
   void countUnfused();
   unsigned addBuffer(mlir::Value value, TensorBuffer::Kind kind, int index);

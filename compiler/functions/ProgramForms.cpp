@@ -54,7 +54,7 @@ std::unique_ptr<FusedProgram> FusedProgram::again(StringRef form) {
 }
 
 FusedProgram &FusedProgram::withGaps() {
-  if (!hasOtherShapes())
+  if (!countsOnNoGaps())
     return *this;
   if (!gapped) {
     gapped = again("gaps;");

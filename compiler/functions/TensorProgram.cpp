@@ -281,12 +281,15 @@ std::unique_ptr<eval::EvalError> FusedProgram::build(eval::Evaluator &evaluator,
   unfused = module->clone();
   this->signature = signature;
   error = fuse(graph::Chains::All);
-  if (chained.empty() && !hasOtherShapes())
+  if (chained.empty() && !countsOnNoGaps())
     unfused = {};
   return error;
 }
 
-bool FusedProgram::hasOtherShapes() { return function()->hasAttr(graph::kOtherShapesAttr); }
+bool FusedProgram::countsOnNoGaps() {
+  return function()->hasAttr(graph::kOtherShapesAttr) ||
+         function()->hasAttr(graph::kWithoutGapsAttr);
+}
 
 std::unique_ptr<eval::EvalError> FusedProgram::fuse(graph::Chains chains) {
   this->chains = chains;

@@ -148,9 +148,8 @@ public:
   graph::Size unfusedBytes, leastBytes; ///< least: parameters and results once
   unsigned unfusedLaunches = 0;
 
-  /// This program counts on arrays of the caller's that have no gaps, of which it may see one in
-  /// another shape. The same function for arrays that may have some, or this program, if it sees
-  /// none so.
+  /// This program counts on arrays of the caller's that have no gaps where it sees them in another
+  /// shape. The same function for arrays that may have some, or this program, if it sees none so.
   virtual TensorProgram &withGaps() = 0;
   /// What runs for sizes: this program, or, where a program of a kernel could not hold what it
   /// needs, one in which products stand apart; or one in which programs share the inner

@@ -17,6 +17,7 @@ static const AttributeRules &rules() {
       {kTupleAttr, on<FunctionOpInterface>, is<UnitAttr>, "unit"},
       {kUpdatesAttr, on<FunctionOpInterface>, is<DenseI64ArrayAttr>, "an array of i64"},
       {kOtherShapesAttr, on<FunctionOpInterface>, is<DenseI64ArrayAttr>, "an array of i64"},
+      {kWithoutGapsAttr, on<FunctionOpInterface>, is<UnitAttr>, "unit"},
       {kNoGradientAttr, onAny, is<UnitAttr>, "unit"},
       {kChangesAttr, on<LaunchOp>, is<DenseI64ArrayAttr>, "an array of i64"},
       {kUnchainedAttr, on<MatmulOp>, is<StringAttr>, "a string"},

@@ -31,6 +31,9 @@ inline constexpr llvm::StringLiteral kUpdatesAttr = "graph.updates";
 /// Array of i64: its last parameters are others in another shape, one number of a parameter each.
 /// They are nobody's arguments: they lie in the memory of those, which has no gaps.
 inline constexpr llvm::StringLiteral kOtherShapesAttr = "graph.other_shapes";
+/// Unit: what a parameter becomes lies in its memory, and is read there in another shape: it has no
+/// gaps.
+inline constexpr llvm::StringLiteral kWithoutGapsAttr = "graph.without_gaps";
 
 //===----------------------------------------------------------------------===//
 // Operations

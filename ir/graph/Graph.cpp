@@ -176,6 +176,9 @@ unsigned tile::graph::bytesOf(Type element) { return (element.getIntOrFloatBitWi
 /// x * 1 and x / 1 are x, if x has the result's shape and type. Nothing else is: x + 0
 /// changes the sign of a negative zero.
 OpFoldResult MapOp::fold(FoldAdaptor) {
+  bool isChosen = getKind() == MapKind::select && getOperand(1) == getOperand(2);
+  if (isChosen && getOperand(1).getType() == getType())
+    return getOperand(1);
   if (getKind() != MapKind::mul && getKind() != MapKind::div)
     return {};
   auto one = getOperand(1).getDefiningOp<ConstantOp>();

@@ -30,7 +30,7 @@ void tile::graph::buildFusePipeline(OpPassManager &pm, Chains chains, bool witho
   if (chains != Chains::None)
     pm.addNestedPass<func::FuncOp>(createGraphChainProductsPass({chains == Chains::All}));
   pm.addNestedPass<func::FuncOp>(createGraphFusePass());
-  pm.addNestedPass<func::FuncOp>(createGraphPlaceUpdatesPass());
+  pm.addNestedPass<func::FuncOp>(createGraphPlaceUpdatesPass({withoutGaps}));
 }
 
 /// Whether one kernel of these groups and `ops` would need, by way of another kernel, what

@@ -139,7 +139,8 @@ def GraphPlaceUpdatesPass : TilePass<"graph-place-updates", "::mlir::func::FuncO
     kernel that computes it. Where that would be read afterwards, a kernel at the end copies it, with the
     reason among its `reasons`. A kernel that reads what it writes has `graph.in_place`. What a kernel
     that somebody wrote changes (`graph.changes` of its launch) nobody reads behind it, and it is the
-    kernel's, or the parameter that becomes it: else the kernel is given a copy.
+    kernel's, or the parameter that becomes it: else the kernel is given a copy. What is read in another
+    shape lies in a parameter only `without-gaps`, and the function has `graph.without_gaps` then.
 
     Never: changes what a function computes.
     ```mlir
@@ -148,6 +149,9 @@ def GraphPlaceUpdatesPass : TilePass<"graph-place-updates", "::mlir::func::FuncO
     // return %n
     ```
   }];
+  let options = [
+    Option<"withoutGaps", "without-gaps", "bool", "false", "arrays of the caller's have no gaps">
+  ];
   let counts = [
     Count<"updatesInPlace", "parameters that kernels write where they lie">,
     Count<"updatesCopied", "parameters whose new value is copied there">,

@@ -90,11 +90,17 @@ static Value firstOf(Value value) {
   return value;
 }
 
+static bool isSeenOtherwise(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) { return isa<ReshapeOp>(user); });
+}
+
 /// Why a parameter's memory cannot take what the parameter becomes; empty: it can.
-static std::string hazard(OpOperand &result, Value parameter) {
+static std::string hazard(OpOperand &result, Value parameter, bool mayHaveGaps) {
   auto kernel = result.get().getDefiningOp<KernelOp>();
   if (!kernel)
     return "it is another shape of what is stored";
+  if (mayHaveGaps && isSeenOtherwise(result.get()))
+    return "it is read in another shape, which has no gaps";
   Value changed = changedBy(result.get());
   if (changed && firstOf(changed) != parameter)
     return "a kernel that somebody wrote changes a copy of it";
@@ -156,6 +162,8 @@ static bool canChange(OpResult result, BlockArgument inside) {
 namespace {
 struct GraphPlaceUpdatesPass
     : public tile::graph::impl::GraphPlaceUpdatesPassBase<GraphPlaceUpdatesPass> {
+  using GraphPlaceUpdatesPassBase::GraphPlaceUpdatesPassBase;
+
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     copyChanged(function);
@@ -167,9 +175,11 @@ struct GraphPlaceUpdatesPass
     for (auto [i, number] : llvm::enumerate(updates.asArrayRef())) {
       OpOperand &result = end->getOpOperand(first + i);
       BlockArgument parameter = function.getArgument(number);
-      std::string reason = hazard(result, parameter);
+      std::string reason = hazard(result, parameter, !withoutGaps);
       if (reason.empty()) {
         noteInPlace(result, parameter);
+        if (isSeenOtherwise(result.get()))
+          function->setAttr(kWithoutGapsAttr, UnitAttr::get(&getContext()));
         ++updatesInPlace;
         continue;
       }
