@@ -200,28 +200,21 @@ static bool isOfPlaces(Value place) {
 bool SpaceFinder::checkOperands() {
   auto root = [&](int dim) { return dim < 0 ? -1 : find(dim); };
   int rows = root(productDims[0]), columns = root(productDims[1]), inner = root(productDims[2]);
-  auto goesOver = [&](const DimMap &map, int axis) {
-    return axis >= 0 && llvm::any_of(map, [&](int dim) { return root(dim) == axis; });
+  auto has = [&](Value value, int axis) {
+    return axis >= 0 && llvm::any_of(values[value], [&](int dim) { return root(dim) == axis; });
   };
-  auto has = [&](Value value, int axis) { return goesOver(values[value], axis); };
   auto hasDepth = [&](Value value) {
     return llvm::any_of(depthDims, [&](int dim) { return has(value, root(dim)); });
   };
   auto isOfProgram = [&](Value place) {
     return !has(place, rows) && !has(place, columns) && !has(place, inner) && !hasDepth(place);
   };
-  // Of one of the block's dimensions alone, or none: there are few, and along what is added up none
-  // that would have to be read first.
+  // A place along one of the block's dimensions, or none: there are few.
   auto isOfOne = [&](OpOperand &place) {
     auto known = values.find(place.get());
-    auto read = llvm::find_if(uses, [&](const auto &use) { return use.first == &place; });
-    if (known == values.end() && read == uses.end())
+    if (known == values.end() || !isOfPlaces(place.get()) || hasDepth(place.get()))
       return false;
-    const DimMap &map = known == values.end() ? read->second : known->second;
-    auto goes = [&](int axis) { return goesOver(map, axis); };
-    unsigned own = goes(rows) + goes(columns) + goes(inner);
-    bool ofDepth = llvm::any_of(depthDims, [&](int dim) { return goes(root(dim)); });
-    return own <= 1 && !ofDepth && (!goes(inner) || isOfPlaces(place.get()));
+    return has(place.get(), rows) + has(place.get(), columns) + has(place.get(), inner) <= 1;
   };
   // Blocks of an array in vectors, of which the program has to be found, or their rows: a part of
   // an array, keys of the group that a head belongs to, scales that so many rows share, patches.
@@ -244,9 +237,8 @@ bool SpaceFinder::checkOperands() {
         continue;
       if (isLast)
         return false;
-      auto known = values.find(use.get());
-      bool isOfGrid = use.get().getDefiningOp() && known != values.end() && isOfProgram(use.get());
-      if (!isOfGrid && !isOfOne(use))
+      bool isComputed = use.get().getDefiningOp() && values.count(use.get());
+      if (!isComputed || !(isOfProgram(use.get()) || isOfOne(use)))
         return false;
     }
     return true;

@@ -248,7 +248,7 @@ func.func @exponentials(%x: !graph.tensor<"M", f32>, %j: !graph.tensor<"K", i32>
 // What is added to another shape of what is computed is added before: a number of each channel, which
 // repeats along all that is joined, and an array of the caller's, at other indices.
 // CHECK-LABEL: @biased
-// CHECK: %[[E:.*]] = graph.map exp(%arg0)
+// CHECK: %[[E:.*]] = graph.scan sum %arg0
 // CHECK: %[[B:.*]] = graph.rearrange %arg1 [-1, 0, -1] : {{.*}} -> !graph.tensor<"1, C, 1", f32>
 // CHECK: %[[S:.*]] = graph.map mul(%[[E]], %[[B]]) : {{.*}} -> !graph.tensor<"N, C, H*W", f32>
 // CHECK: %[[R:.*]] = graph.gather %arg2
@@ -256,7 +256,7 @@ func.func @exponentials(%x: !graph.tensor<"M", f32>, %j: !graph.tensor<"K", i32>
 // CHECK: %[[O:.*]] = graph.reshape %[[A]]
 // CHECK: return %[[O]]
 func.func @biased(%x: !graph.tensor<"N, C, H*W", f32>, %b: !graph.tensor<"C, 1, 1", f32>, %r: !graph.tensor<"N, C, H, W", f32>) -> !graph.tensor<"N, C, H, W", f32> {
-  %e = graph.map exp(%x) : (!graph.tensor<"N, C, H*W", f32>) -> !graph.tensor<"N, C, H*W", f32>
+  %e = graph.scan sum %x 2 : !graph.tensor<"N, C, H*W", f32>
   %y = graph.reshape %e : !graph.tensor<"N, C, H*W", f32> -> !graph.tensor<"N, C, H, W", f32>
   %s = graph.map mul(%y, %b) : (!graph.tensor<"N, C, H, W", f32>, !graph.tensor<"C, 1, 1", f32>) -> !graph.tensor<"N, C, H, W", f32>
   %a = graph.map add(%r, %s) : (!graph.tensor<"N, C, H, W", f32>, !graph.tensor<"N, C, H, W", f32>) -> !graph.tensor<"N, C, H, W", f32>
@@ -265,15 +265,25 @@ func.func @biased(%x: !graph.tensor<"N, C, H*W", f32>, %b: !graph.tensor<"C, 1, 
 
 // -----
 
-// Not what repeats along a part of what is joined, nor what is computed elsewhere.
+// So is what repeats along a part of what is joined, at its indices, if it is the caller's; what is
+// computed elsewhere is not.
 // CHECK-LABEL: @part_of_joined
-// CHECK: %[[Y:.*]] = graph.reshape
-// CHECK: graph.map mul(%[[Y]], %arg1)
-func.func @part_of_joined(%x: !graph.tensor<"N, H*W", f32>, %b: !graph.tensor<"H, 1", f32>) -> !graph.tensor<"N, H, W", f32> {
-  %e = graph.map exp(%x) : (!graph.tensor<"N, H*W", f32>) -> !graph.tensor<"N, H*W", f32>
+// CHECK: %[[S:.*]] = graph.scan sum %arg0 1
+// CHECK: %[[H:.*]] = graph.map floordiv
+// CHECK: %[[B:.*]] = graph.gather %arg1[%[[H]]] : {{.*}} -> !graph.tensor<"H*W", f32>
+// CHECK: %[[M:.*]] = graph.map mul(%[[S]], %[[B]])
+// CHECK: %[[Y:.*]] = graph.reshape %[[M]]
+// CHECK: %[[T:.*]] = graph.scan sum %arg1 0
+// CHECK: graph.map add(%[[Y]], %{{.*}}) : {{.*}} -> !graph.tensor<"N, H, W", f32>
+func.func @part_of_joined(%x: !graph.tensor<"N, H*W", f32>, %b: !graph.tensor<"H", f32>) -> !graph.tensor<"N, H, W", f32> {
+  %e = graph.scan sum %x 1 : !graph.tensor<"N, H*W", f32>
   %y = graph.reshape %e : !graph.tensor<"N, H*W", f32> -> !graph.tensor<"N, H, W", f32>
-  %s = graph.map mul(%y, %b) : (!graph.tensor<"N, H, W", f32>, !graph.tensor<"H, 1", f32>) -> !graph.tensor<"N, H, W", f32>
-  return %s : !graph.tensor<"N, H, W", f32>
+  %c = graph.rearrange %b [0, -1] : !graph.tensor<"H", f32> -> !graph.tensor<"H, 1", f32>
+  %s = graph.map mul(%y, %c) : (!graph.tensor<"N, H, W", f32>, !graph.tensor<"H, 1", f32>) -> !graph.tensor<"N, H, W", f32>
+  %t = graph.scan sum %b 0 : !graph.tensor<"H", f32>
+  %d = graph.rearrange %t [0, -1] : !graph.tensor<"H", f32> -> !graph.tensor<"H, 1", f32>
+  %a = graph.map add(%s, %d) : (!graph.tensor<"N, H, W", f32>, !graph.tensor<"H, 1", f32>) -> !graph.tensor<"N, H, W", f32>
+  return %a : !graph.tensor<"N, H, W", f32>
 }
 
 // -----
@@ -292,4 +302,35 @@ func.func @repeated(%x: !graph.tensor<"K, D", f32>) -> !graph.tensor<"4*K, D", f
   %e = graph.map where(%c, %a, %a) : (!graph.tensor<"4, 1", i1>, !graph.tensor<"K, 1, D", f32>, !graph.tensor<"K, 1, D", f32>) -> !graph.tensor<"K, 4, D", f32>
   %s = graph.reshape %e : !graph.tensor<"K, 4, D", f32> -> !graph.tensor<"4*K, D", f32>
   return %s : !graph.tensor<"4*K, D", f32>
+}
+
+// -----
+
+// Another shape of what is computed of the caller's arrays is computed of other shapes of those:
+// groups of so many rows with a scale each, and places.
+// CHECK-LABEL: @scaled
+// CHECK-NOT: graph.reshape
+// CHECK: %[[Q:.*]] = graph.gather %arg0
+// CHECK: %[[G:.*]] = graph.map floordiv(%{{.*}}) {graph.of_places} : {{.*}} -> !graph.tensor<"64*K, 1", i32>
+// CHECK: %[[S:.*]] = graph.gather %arg1[%[[G]], %{{.*}}]
+// CHECK: graph.map mul(%{{.*}}, %[[S]]) : {{.*}} -> !graph.tensor<"64*K, N", f32>
+func.func @scaled(%q: !graph.tensor<"K, 64, N", f32>, %s: !graph.tensor<"K, N", f32>) -> !graph.tensor<"N", f32> {
+  %r = graph.rearrange %s [0, -1, 1] : !graph.tensor<"K, N", f32> -> !graph.tensor<"K, 1, N", f32>
+  %m = graph.map mul(%q, %r) : (!graph.tensor<"K, 64, N", f32>, !graph.tensor<"K, 1, N", f32>) -> !graph.tensor<"K, 64, N", f32>
+  %w = graph.reshape %m : !graph.tensor<"K, 64, N", f32> -> !graph.tensor<"64*K, N", f32>
+  %o = graph.reduce sum %w [0] : !graph.tensor<"64*K, N", f32> -> !graph.tensor<"N", f32>
+  return %o : !graph.tensor<"N", f32>
+}
+
+// -----
+
+// What is stored in any case is stored in its own shape.
+// CHECK-LABEL: @stored
+// CHECK: %[[E:.*]] = graph.map exp(%arg0)
+// CHECK: %[[R:.*]] = graph.reshape %[[E]]
+// CHECK: return %[[R]]
+func.func @stored(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M*N", f32> {
+  %e = graph.map exp(%x) : (!graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
+  %r = graph.reshape %e : !graph.tensor<"M, N", f32> -> !graph.tensor<"M*N", f32>
+  return %r : !graph.tensor<"M*N", f32>
 }

@@ -1,4 +1,5 @@
-// RUN: tile-opt %s --pass-pipeline="builtin.module(func.func(graph-fuse,graph-place-updates))" --split-input-file | FileCheck %s
+// RUN: tile-opt %s --pass-pipeline="builtin.module(func.func(graph-fuse,graph-place-updates))" --split-input-file | FileCheck %s --check-prefixes=CHECK,GAPS
+// RUN: tile-opt %s --pass-pipeline="builtin.module(func.func(graph-fuse,graph-place-updates{without-gaps}))" --split-input-file | FileCheck %s --check-prefixes=CHECK,DENSE
 
 // Each element is read by who writes it: in place.
 // CHECK-LABEL: @step
@@ -141,4 +142,22 @@ func.func @computed(%x: !graph.tensor<"N", f32>, %g: !graph.tensor<"N", f32>) ->
   %w = graph.map exp(%x) : (!graph.tensor<"N", f32>) -> !graph.tensor<"N", f32>
   %n = graph.launch "put" 0 (%w, %g) {graph.changes = array<i64: 0>} : (!graph.tensor<"N", f32>, !graph.tensor<"N", f32>) -> !graph.tensor<"N", f32>
   return %n : !graph.tensor<"N", f32>
+}
+
+// -----
+
+// What is read in another shape lies in the parameter only if that has no gaps.
+// CHECK-LABEL: @in_another_shape
+// GAPS-NOT: graph.without_gaps
+// DENSE-SAME: graph.without_gaps
+// CHECK: %[[N:.*]] = graph.kernel "in_another_shape_0"
+// CHECK: %[[R:.*]] = graph.reshape %[[N]]
+// CHECK: graph.kernel "in_another_shape_1"(%[[R]])
+// GAPS: graph.kernel "in_another_shape_update_0"(%[[N]]) {reasons = ["update of `w` not in place: it is read in another shape, which has no gaps"]}
+// DENSE-NOT: graph.kernel
+func.func @in_another_shape(%w: !graph.tensor<"M, 4*N", f32> {graph.name = "w"}) -> (!graph.tensor<"M*N", f32>, !graph.tensor<"M, 4*N", f32>) attributes {graph.updates = array<i64: 0>} {
+  %n = graph.map exp(%w) : (!graph.tensor<"M, 4*N", f32>) -> !graph.tensor<"M, 4*N", f32>
+  %r = graph.reshape %n : !graph.tensor<"M, 4*N", f32> -> !graph.tensor<"M*N, 4", f32>
+  %s = graph.reduce sum %r [1] : !graph.tensor<"M*N, 4", f32> -> !graph.tensor<"M*N", f32>
+  return %s, %n : !graph.tensor<"M*N", f32>, !graph.tensor<"M, 4*N", f32>
 }
