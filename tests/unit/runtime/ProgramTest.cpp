@@ -56,6 +56,10 @@ def by_hand(x: tensor["N", fp32]):
 @tile.function
 def step(w: tensor["N", fp32], g: tensor["N", fp32]):
     w -= 0.1 * g
+
+@tile.function
+def joined(x: tensor["M, N, K", fp32], w: tensor["N*K, L", fp32]):
+    return x.reshape(x.shape[0], -1) @ w
 )py";
 
 class Program : public testing::Test {
@@ -262,6 +266,31 @@ TEST_F(Program, LaunchesKernelsOfTheFile) {
             TILE_INVALID_ARGUMENT);
   EXPECT_THAT(tile_last_error(), HasSubstr("`doubled` in line 35 is given a parameter whose "
                                            "elements have gaps between them"));
+}
+
+TEST_F(Program, OtherShapesOfArraysWithGapsAreCopied) {
+  ASSERT_EQ(compile("joined"), TILE_OK) << tile_last_error();
+  tile_tensor x = {memory, 3, {2, 3, 4}, {12, 4, 1}}, w = {memory, 2, {12, 8}, {}};
+  const void *arguments[] = {&x, &w};
+  size_t bytes = 1;
+  ASSERT_EQ(tile_program_workspace(program, arguments, 2, &bytes), TILE_OK) << tile_last_error();
+  EXPECT_EQ(bytes, 0u);
+  ASSERT_EQ(tile_program_run(program, nullptr, arguments, 2, &out, 1, nullptr, 0), TILE_OK)
+      << tile_last_error();
+  EXPECT_EQ(cuda.launches.size(), 1u);
+  x.strides[0] = 16;
+  ASSERT_EQ(tile_program_workspace(program, arguments, 2, &bytes), TILE_OK) << tile_last_error();
+  EXPECT_EQ(bytes, 256u);
+  EXPECT_EQ(tile_program_run(program, nullptr, arguments, 2, &out, 1, nullptr, 0),
+            TILE_INVALID_ARGUMENT);
+  EXPECT_THAT(tile_last_error(), HasSubstr("the workspace has 0 bytes, and 256 are needed"));
+  ASSERT_EQ(tile_program_run(program, nullptr, arguments, 2, &out, 1, workspace, bytes), TILE_OK)
+      << tile_last_error();
+  EXPECT_EQ(cuda.launches.size(), 3u);
+  tile_program_info info = {};
+  info.size = sizeof info;
+  ASSERT_EQ(tile_program_get_info(program, &info), TILE_OK) << tile_last_error();
+  EXPECT_GE(info.num_kernels, 2);
 }
 
 TEST_F(Program, RepeatsARunAsOneGraph) {
