@@ -1,5 +1,7 @@
 //===- RowLevels.cpp - in how many passes rows are gone through ------------===//
 #include "passes/graph/RowLevels.h"
+#include "ir/graph/Attributes.h"
+#include "passes/graph/Sources.h"
 
 using namespace mlir;
 using namespace tile;
@@ -92,4 +94,48 @@ unsigned RowLevels::last() {
   for (Operation &inner : op.getBody().front().without_terminator())
     most = std::max(most, of(inner.getResult(0)));
   return most;
+}
+
+/// Whether a pass that goes along the rows for a value reads an array for it, whatever is known of
+/// the rows by then.
+bool RowLevels::reads(Value value, BlockArgument array) {
+  bool found = false;
+  visitSources(value, [&](Value source) {
+    found |= source == array;
+    auto reduce = source.getDefiningOp<graph::ReduceOp>();
+    return !reduce || !formOfSource(reduce).column;
+  });
+  return found;
+}
+
+std::optional<unsigned> RowLevels::findLastPass() {
+  Block &body = op.getBody().front();
+  SmallVector<std::pair<unsigned, Value>> wanted; ///< by pass
+  for (graph::ReduceOp reduce : body.getOps<graph::ReduceOp>())
+    if (formOfSource(reduce).column)
+      wanted.push_back({of(reduce.getResult()) - 1, reduce.getSrc()});
+  SmallVector<Value> results;
+  for (Value result : body.getTerminator()->getOperands())
+    if (shape.forms.lookup(result).column)
+      results.push_back(result);
+  for (Value result : results)
+    wanted.push_back({of(result), result});
+  auto isReadBehind = [&](Value result) {
+    return llvm::any_of(body.getArguments(), [&](BlockArgument array) {
+      return array.getType() == result.getType() && reads(result, array) &&
+             llvm::any_of(wanted, [&](const auto &one) {
+               return one.first > of(result) && reads(one.second, array);
+             });
+    });
+  };
+  if (!op->hasAttr(kInPlaceAttr) || llvm::none_of(results, isReadBehind))
+    return std::nullopt;
+  return llvm::max_element(wanted, llvm::less_first())->first;
+}
+
+unsigned RowLevels::storedIn(Value result) {
+  if (!hasLooked)
+    lastPass = findLastPass();
+  hasLooked = true;
+  return lastPass.value_or(of(result));
 }

@@ -20,6 +20,9 @@ public:
   unsigned of(mlir::Value value);
   /// Before all values can.
   unsigned last();
+  /// The pass that stores a result which goes along rows: the first that knows it. But where
+  /// results lie in what is read, and a later pass reads that, the last pass stores them all.
+  unsigned storedIn(mlir::Value result);
   /// The maximum beside which a sum can be added up in one pass; null: none.
   ReduceOp carriedMaximum(ReduceOp sum);
   /// All operations' results that need a value.
@@ -28,10 +31,14 @@ public:
 
 private:
   ReduceOp maximumOf(mlir::Value value);
+  bool reads(mlir::Value value, mlir::BlockArgument array);
+  std::optional<unsigned> findLastPass();
 
   const KernelShape &shape;
   KernelOp op;
   llvm::DenseMap<mlir::Value, unsigned> known;
+  bool hasLooked = false;
+  std::optional<unsigned> lastPass; ///< that stores, if no earlier one may
 };
 
 } // namespace tile::graph

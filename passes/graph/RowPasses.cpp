@@ -1,10 +1,10 @@
 //===- RowPasses.cpp - long rows, gone through in loops -------------------===//
 //
 // A pass is a loop over the chunks of a row. It computes the reductions whose operands are known,
-// and stores the results that need no other; what it carries from chunk to chunk is what it has
-// reduced and scanned so far. The next pass knows what this one has found. Sums of what is
-// relative to a maximum are carried beside it, and scaled where it grows: they need no pass of
-// their own.
+// and stores the results that need no other, unless what they would be written over is read again;
+// what it carries from chunk to chunk is what it has reduced and scanned so far. The next pass
+// knows what this one has found. Sums of what is relative to a maximum are carried beside it, and
+// scaled where it grows: they need no pass of their own.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
@@ -211,7 +211,7 @@ void RowKernel::runInPasses() {
           (levels.of(reduce.getSrc()) <= level || levels.carriedMaximum(reduce)))
         reductions.push_back(reduce);
     for (auto [i, value] : llvm::enumerate(results))
-      if (levels.of(value) == level && shape.forms.lookup(value).column)
+      if (shape.forms.lookup(value).column && levels.storedIn(value) == level)
         stored.push_back(i);
     if (!reductions.empty() || !stored.empty())
       runPass(reductions, stored);

@@ -57,7 +57,7 @@ SmallVector<graph::ReduceOp> RowSteps::known(unsigned step) {
 SmallVector<unsigned> RowSteps::stores(unsigned step) {
   SmallVector<unsigned> found;
   for (auto [i, value] : llvm::enumerate(results()))
-    if (shape.forms.lookup(value).column && levels.of(value) == step)
+    if (shape.forms.lookup(value).column && levels.storedIn(value) == step)
       found.push_back(i);
   return found;
 }
