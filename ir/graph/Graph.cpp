@@ -240,9 +240,13 @@ OpFoldResult WindowOp::fold(FoldAdaptor) {
 }
 
 OpFoldResult RearrangeOp::fold(FoldAdaptor) {
-  if (getSrc().getType() == getType() && llvm::all_of(llvm::enumerate(getDims()), [](auto d) {
-        return d.value() == int64_t(d.index());
-      }))
+  Sizes sizes = getType().sizes();
+  // A dimension of one that is left out, and put there again, is where it was.
+  auto isKept = [&](auto dim) {
+    return dim.value() == int64_t(dim.index()) ||
+           (dim.value() < 0 && sizes[dim.index()].isConstant(1));
+  };
+  if (getSrc().getType() == getType() && llvm::all_of(llvm::enumerate(getDims()), isKept))
     return getSrc();
   auto inner = getSrc().getDefiningOp<RearrangeOp>();
   if (!inner)

@@ -187,13 +187,25 @@ static bool takesFew(GatherOp op) {
   return true;
 }
 
+/// Elements of an array that are read to choose one of them: so many are one of each part of a
+/// picture's border, and the picture.
+static constexpr unsigned kMostReads = 9;
+
 /// Whether a value is one array's elements where some condition of their places holds, and a number
-/// elsewhere, as what is padded is: that takes less than to store it and read it.
+/// or others of its elements elsewhere, as what is padded is: that takes less than to store it and
+/// read it.
 static bool isOneArray(Value value) {
-  unsigned arrays = 0;
+  llvm::SmallDenseSet<Value> arrays;
+  unsigned reads = 0;
   bool isLight = true;
   visitSources(value, [&](Value source) {
     Operation *op = source.getDefiningOp();
+    if (auto gather = dyn_cast_or_null<GatherOp>(op)) {
+      arrays.insert(gather.getSrc());
+      ++reads;
+      isLight &= llvm::all_of(gather.getIndices(), isOfPlaces);
+      return false;
+    }
     if (auto map = dyn_cast_or_null<MapOp>(op)) {
       bool isOfPlaces = typeOf(source).getElement().isInteger();
       isLight &= isOfPlaces || map.getKind() == MapKind::select;
@@ -201,10 +213,13 @@ static bool isOneArray(Value value) {
     }
     if (isa_and_nonnull<RearrangeOp, CastOp>(op))
       return true;
-    arrays += !isa_and_nonnull<IndexOp, SizeOp, ConstantOp>(op);
+    if (!isa_and_nonnull<IndexOp, SizeOp, ConstantOp>(op)) {
+      arrays.insert(source);
+      ++reads;
+    }
     return false;
   });
-  return isLight && arrays == 1;
+  return isLight && arrays.size() == 1 && reads <= kMostReads;
 }
 
 /// How many operations are done again for what is taken of a value.
@@ -218,7 +233,25 @@ static unsigned countMaps(Value value) {
   return count;
 }
 
-/// Its indices, without those along dimensions of one; nothing if they do not give its shape then.
+/// A shape without dimensions of one in front.
+static ArrayRef<Size> withoutOnes(ArrayRef<Size> sizes) {
+  return sizes.drop_while([](const Size &size) { return size.isConstant(1); });
+}
+
+/// A value with dimensions of one in front, until it has the type.
+static Value withOnes(OpBuilder &b, Value value, GraphTensorType type) {
+  Sizes sizes = typeOf(value).sizes();
+  size_t own = withoutOnes(sizes).size(), all = type.sizes().size();
+  if (sizes.size() == all)
+    return value;
+  SmallVector<int64_t> dims(all, -1);
+  for (size_t i = 0; i < own; ++i)
+    dims[all - own + i] = int64_t(sizes.size() - own + i);
+  return RearrangeOp::create(b, value.getLoc(), type, value, dims);
+}
+
+/// Its indices, without those along dimensions of one; nothing if they do not give its shape then,
+/// but for dimensions of one in front.
 static std::optional<SmallVector<Value>> placesOf(GatherOp op) {
   SmallVector<Value> at;
   Sizes shape;
@@ -228,9 +261,18 @@ static std::optional<SmallVector<Value>> placesOf(GatherOp op) {
     if (at.back())
       shape = *broadcast(shape, typeOf(index).sizes(), dim);
   }
-  if (shape != op.getType().sizes())
+  Sizes all = op.getType().sizes();
+  if (withoutOnes(shape) != withoutOnes(all))
     return std::nullopt;
   return at;
+}
+
+/// Whether a caller's array is taken at other places.
+static bool isCallersAtPlaces(GatherOp op) {
+  Value array = op.getSrc();
+  while (auto view = array.getDefiningOp<RearrangeOp>())
+    array = view.getSrc();
+  return !array.getDefiningOp() && llvm::all_of(op.getIndices(), isOfPlaces);
 }
 
 namespace {
@@ -249,14 +291,15 @@ struct GatherOfMap : OpRewritePattern<GatherOp> {
       return failure();
     left -= count;
     Taker taker(rewriter, op);
-    Value value = taker.take(op.getSrc(), *at);
+    Value value = withOnes(rewriter, taker.take(op.getSrc(), *at), op.getType());
     rewriter.replaceOp(op, op.getGuarded() ? taker.onlyInside(value) : value);
     return success();
   }
 };
 
 /// Where all that is made of an array by indices are elements of it, those are taken from what it
-/// is made of. However many they are: the array would be written and read beside.
+/// is made of. However many they are: the array would be written and read beside. Whatever else is
+/// made of it, if it is a caller's array at other places.
 struct GatherOfGather : OpRewritePattern<GatherOp> {
   GatherOfGather(MLIRContext *context, unsigned &left) : OpRewritePattern(context), left(left) {}
   unsigned &left;
@@ -267,7 +310,8 @@ struct GatherOfGather : OpRewritePattern<GatherOp> {
       return gather && gather.getSrc() == inner.getResult() && placesOf(gather) &&
              !llvm::is_contained(gather.getIndices(), inner.getResult());
     };
-    if (!inner || !llvm::all_of(inner->getUsers(), takes))
+    if (!inner || !takes(op) ||
+        !(llvm::all_of(inner->getUsers(), takes) || isCallersAtPlaces(inner)))
       return failure();
     unsigned count = 0;
     for (Value index : inner.getIndices())
@@ -281,8 +325,14 @@ struct GatherOfGather : OpRewritePattern<GatherOp> {
       at.push_back(taker.takeOperand(index, inner.getResult(), places));
     // Places outside of what the inner one gives may lie anywhere in its array, and beside it.
     bool guarded = inner.getGuarded() || op.getGuarded();
-    Value value =
-        GatherOp::create(rewriter, op.getLoc(), op.getType(), inner.getSrc(), at, guarded);
+    Sizes shape;
+    unsigned dim;
+    for (Value index : at)
+      shape = *broadcast(shape, typeOf(index).sizes(), dim);
+    auto type = GraphTensorType::of(op.getContext(), shape, op.getType().getElement());
+    Value value = withOnes(
+        rewriter, GatherOp::create(rewriter, op.getLoc(), type, inner.getSrc(), at, guarded),
+        op.getType());
     rewriter.replaceOp(op, op.getGuarded() ? taker.onlyInside(value) : value);
     return success();
   }

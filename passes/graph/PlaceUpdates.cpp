@@ -75,7 +75,7 @@ static std::string hazardInside(KernelOp kernel, unsigned output, BlockArgument 
                        spelled(product));
   if (!dependsOn(value, old))
     return "what else the kernel computes of it could be read too late";
-  // Long rows are gone through several times, the last time to store (RowLevels.h).
+  // Long rows are gone through several times: the last pass stores (RowLevels.h).
   return "";
 }
 

@@ -1,8 +1,10 @@
 //===- Sources.cpp - what values of a graph are computed of ---------------===//
 #include "passes/graph/Sources.h"
+#include "ir/graph/Graph.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
+using namespace tile::graph;
 
 void tile::graph::visitSources(ArrayRef<Value> values, llvm::function_ref<bool(Value)> goesOn) {
   SmallVector<Value> work(values);
@@ -14,4 +16,14 @@ void tile::graph::visitSources(ArrayRef<Value> values, llvm::function_ref<bool(V
     if (Operation *op = value.getDefiningOp())
       llvm::append_range(work, op->getOperands());
   }
+}
+
+bool tile::graph::isOfPlaces(Value place) {
+  bool isRead = false;
+  visitSources(place, [&](Value source) {
+    Operation *op = source.getDefiningOp();
+    isRead |= !isa_and_nonnull<IndexOp, SizeOp, ConstantOp, MapOp, CastOp, RearrangeOp>(op);
+    return !isRead;
+  });
+  return !isRead;
 }

@@ -10,6 +10,9 @@ namespace tile::graph {
 /// too. Behind a value it goes on with the operands of its operation, if `goesOn` says so of it.
 void visitSources(llvm::ArrayRef<mlir::Value> values, llvm::function_ref<bool(mlir::Value)> goesOn);
 
+/// Whether a place is computed of places and numbers alone, without anything from memory.
+bool isOfPlaces(mlir::Value place);
+
 } // namespace tile::graph
 
 #endif // TILE_PASSES_GRAPH_SOURCES_H

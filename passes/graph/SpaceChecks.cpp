@@ -184,17 +184,6 @@ static bool isInVectors(Value index, int64_t vector, llvm::function_ref<bool(Val
          goesAlong(map.getOperand(0), vector, /*mayStep=*/false, isOfProgram);
 }
 
-/// Whether a place is computed of places and numbers alone, without anything from memory.
-static bool isOfPlaces(Value place) {
-  bool isRead = false;
-  visitSources(place, [&](Value source) {
-    Operation *op = source.getDefiningOp();
-    isRead |= !isa_and_nonnull<IndexOp, SizeOp, ConstantOp, MapOp, CastOp, RearrangeOp>(op);
-    return !isRead;
-  });
-  return !isRead;
-}
-
 /// Blocks of an operand are computed for every block of the result that needs them, and are
 /// nobody else's.
 bool SpaceFinder::checkOperands() {

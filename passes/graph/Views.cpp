@@ -163,35 +163,48 @@ struct WindowOfGather : OpRewritePattern<WindowOp> {
 };
 
 /// The only element along a dimension is there at every place of it, where nobody looks but at its
-/// own: parts of what is joined, as pairs are.
+/// own: parts of what is joined, as pairs and borders are.
 struct RepeatLoose : OpRewritePattern<MapOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
+    if (op.getKind() != MapKind::select)
+      return failure();
     for (OpOperand &operand : op->getOpOperands()) {
       auto window = operand.get().getDefiningOp<WindowOp>();
-      if (op.getKind() != MapKind::select || !window || !window.getLoose() || !repeats(window))
+      if (!window || !window.getLoose())
         continue;
-      Sizes shape;
+      SmallVector<Attribute> starts;
+      Sizes sizes = withOnlyElements(window, starts, rewriter), shape;
       unsigned dim;
       for (Value value : op.getOperands())
-        shape = *broadcast(shape, typeOf(value == operand.get() ? window.getSrc() : value).sizes(),
-                           dim);
-      if (shape != op.getType().sizes())
+        shape = *broadcast(shape, value == operand.get() ? sizes : typeOf(value).sizes(), dim);
+      if (sizes == window.getType().sizes() || shape != op.getType().sizes())
         continue;
-      rewriter.modifyOpInPlace(op, [&] { operand.set(window.getSrc()); });
+      Value inside = window.getSrc();
+      auto type = GraphTensorType::of(op.getContext(), sizes, typeOf(inside).getElement());
+      bool isWhole = typeOf(inside) == type && llvm::all_of(starts, [](Attribute start) {
+                       return startOf(start) == Size(0);
+                     });
+      if (!isWhole)
+        inside = WindowOp::create(rewriter, window.getLoc(), type, inside,
+                                  rewriter.getArrayAttr(starts), /*inside=*/false, /*loose=*/true);
+      rewriter.modifyOpInPlace(op, [&] { operand.set(inside); });
       return success();
     }
     return failure();
   }
 
 private:
-  /// Whether it only goes further along dimensions of one.
-  static bool repeats(WindowOp op) {
-    for (auto [start, before, after] :
-         llvm::zip(op.getStarts(), typeOf(op.getSrc()).sizes(), op.getType().sizes()))
-      if (!before.isConstant(1) && (before != after || startOf(start) != Size(0)))
-        return false;
-    return true;
+  /// The sizes of a window that does not go further along dimensions of one, and its starts.
+  static Sizes withOnlyElements(WindowOp op, SmallVectorImpl<Attribute> &starts, OpBuilder &b) {
+    Sizes sizes = op.getType().sizes();
+    for (auto [size, start, before] :
+         llvm::zip(sizes, op.getStarts(), typeOf(op.getSrc()).sizes())) {
+      bool goesOn = before.isConstant(1) && !size.isConstant(1);
+      starts.push_back(goesOn ? Attribute(b.getStringAttr("0")) : start);
+      size = goesOn ? Size(1) : size;
+    }
+    return sizes;
   }
 };
 

@@ -44,3 +44,21 @@ func.func @reductions(%x: !graph.tensor<"1, M, N", f32>) -> (!graph.tensor<"M, N
   %b = graph.reduce sum %x [0, 1] : !graph.tensor<"1, M, N", f32> -> !graph.tensor<"N", f32>
   return %a, %b : !graph.tensor<"M, N", f32>, !graph.tensor<"N", f32>
 }
+
+// A dimension of one that is left out and put there again is where it was.
+// CHECK-LABEL: @kept_dimension
+// CHECK-NEXT: return %arg0
+func.func @kept_dimension(%x: !graph.tensor<"M, 1", f32>) -> !graph.tensor<"M, 1", f32> {
+  %y = graph.rearrange %x [0, -1] : !graph.tensor<"M, 1", f32> -> !graph.tensor<"M, 1", f32>
+  return %y : !graph.tensor<"M, 1", f32>
+}
+
+// What is chosen of one value is that value, in its own shape.
+// CHECK-LABEL: @no_choice
+// CHECK: %[[E:.*]] = graph.map where(%arg0, %arg2, %arg2)
+// CHECK: return %arg1, %[[E]]
+func.func @no_choice(%c: !graph.tensor<"M, N", i1>, %x: !graph.tensor<"M, N", f32>, %y: !graph.tensor<"N", f32>) -> (!graph.tensor<"M, N", f32>, !graph.tensor<"M, N", f32>) {
+  %s = graph.map where(%c, %x, %x) : (!graph.tensor<"M, N", i1>, !graph.tensor<"M, N", f32>, !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
+  %e = graph.map where(%c, %y, %y) : (!graph.tensor<"M, N", i1>, !graph.tensor<"N", f32>, !graph.tensor<"N", f32>) -> !graph.tensor<"M, N", f32>
+  return %s, %e : !graph.tensor<"M, N", f32>, !graph.tensor<"M, N", f32>
+}

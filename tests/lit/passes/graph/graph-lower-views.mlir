@@ -57,8 +57,8 @@ func.func @stored(%x: !graph.tensor<"M, D*H", f16>) -> !graph.tensor<"M, H, D", 
 // CHECK-LABEL: @one_of_one
 // CHECK: graph.rearrange
 // CHECK: graph.gather
-func.func @one_of_one(%x: !graph.tensor<"1", f32>) -> !graph.tensor<"1", f32> {
-  %v = graph.rearrange %x [-1] : !graph.tensor<"1", f32> -> !graph.tensor<"1", f32>
+func.func @one_of_one(%x: !graph.tensor<"", f32>) -> !graph.tensor<"1", f32> {
+  %v = graph.rearrange %x [-1] : !graph.tensor<"", f32> -> !graph.tensor<"1", f32>
   %i = graph.index : !graph.tensor<"1", i32>
   %g = graph.gather %v [%i] : (!graph.tensor<"1", f32>, !graph.tensor<"1", i32>) -> !graph.tensor<"1", f32>
   return %g : !graph.tensor<"1", f32>
@@ -147,8 +147,7 @@ func.func @pair(%x: !graph.tensor<"M, 1", f32>, %y: !graph.tensor<"M, 2", f32>, 
 // CHECK-LABEL: func.func @label(
 // CHECK-SAME: %[[X:[a-z0-9]+]]: {{.*}}, %[[Y:[a-z0-9]+]]: {{.*}}, %[[AT:[a-z0-9]+]]:
 // CHECK: %[[OWN:.*]] = graph.gather %[[X]][%{{.*}}, %[[AT]]] {guarded}
-// CHECK: %[[ROW:.*]] = graph.rearrange %[[Y]] [0, -1]
-// CHECK: %[[APART:.*]] = graph.map sub(%[[OWN]], %[[ROW]])
+// CHECK: %[[APART:.*]] = graph.map sub(%[[OWN]], %[[Y]])
 // CHECK: graph.map ge(%[[AT]]
 // CHECK: graph.map lt(%[[AT]]
 // CHECK: %[[R:.*]] = graph.map where(%{{.*}}, %[[APART]], %{{.*}})
@@ -333,4 +332,37 @@ func.func @stored(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M*N", f32> {
   %e = graph.map exp(%x) : (!graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
   %r = graph.reshape %e : !graph.tensor<"M, N", f32> -> !graph.tensor<"M*N", f32>
   return %r : !graph.tensor<"M*N", f32>
+}
+
+// -----
+
+// So does a column, of which rows are taken from another one on.
+// CHECK-LABEL: @column
+// CHECK: %[[F:.*]] = graph.gather %arg0[%{{.*}}, %{{.*}}] {guarded} : {{.*}} -> !graph.tensor<"M, 1", f32>
+// CHECK: graph.map where(%{{.*}}, %[[F]], %arg1) : {{.*}} -> !graph.tensor<"M, N", f32>
+func.func @column(%f: !graph.tensor<"M, 1", f32>, %y: !graph.tensor<"M, N", f32>, %c: !graph.tensor<"N", i1>) -> !graph.tensor<"M, N", f32> {
+  %l = graph.window %f ["-1", "-2"] {loose} : !graph.tensor<"M, 1", f32> -> !graph.tensor<"M, N", f32>
+  %s = graph.map where(%c, %l, %y) : (!graph.tensor<"N", i1>, !graph.tensor<"M, N", f32>, !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
+  return %s : !graph.tensor<"M, N", f32>
+}
+
+// -----
+
+// Elements of parts of one array, of which conditions of their places choose one, are its elements.
+// CHECK-LABEL: @elements_of_parts
+// CHECK-NOT: graph.map where{{.*}}-> !graph.tensor<"N + 1", f32>
+// CHECK-DAG: graph.gather %arg0{{.*}} -> !graph.tensor<"K", f32>
+// CHECK-DAG: graph.gather %arg0{{.*}} -> !graph.tensor<"", f32>
+// CHECK: graph.map where{{.*}} -> !graph.tensor<"K", f32>
+func.func @elements_of_parts(%x: !graph.tensor<"N", f32>, %j: !graph.tensor<"K", i32>) -> (!graph.tensor<"K", f32>, !graph.tensor<"", f32>) {
+  %z = graph.constant 0 : i64 : !graph.tensor<"", i32>
+  %f = graph.gather %x[%z] : (!graph.tensor<"N", f32>, !graph.tensor<"", i32>) -> !graph.tensor<"", f32>
+  %i = graph.index : !graph.tensor<"N + 1", i32>
+  %one = graph.constant 1 : i64 : !graph.tensor<"", i32>
+  %p = graph.map sub(%i, %one) : (!graph.tensor<"N + 1", i32>, !graph.tensor<"", i32>) -> !graph.tensor<"N + 1", i32>
+  %r = graph.gather %x[%p] {guarded} : (!graph.tensor<"N", f32>, !graph.tensor<"N + 1", i32>) -> !graph.tensor<"N + 1", f32>
+  %c = graph.map lt(%i, %one) : (!graph.tensor<"N + 1", i32>, !graph.tensor<"", i32>) -> !graph.tensor<"N + 1", i1>
+  %s = graph.map where(%c, %f, %r) : (!graph.tensor<"N + 1", i1>, !graph.tensor<"", f32>, !graph.tensor<"N + 1", f32>) -> !graph.tensor<"N + 1", f32>
+  %e = graph.gather %s[%j] : (!graph.tensor<"N + 1", f32>, !graph.tensor<"K", i32>) -> !graph.tensor<"K", f32>
+  return %e, %f : !graph.tensor<"K", f32>, !graph.tensor<"", f32>
 }
