@@ -34,14 +34,17 @@ struct Counter : RewriterBase::Listener {
 
 struct GraphNormalizePass : public tile::graph::impl::GraphNormalizePassBase<GraphNormalizePass> {
   void runOnOperation() override {
-    RewritePatternSet patterns(&getContext());
+    RewritePatternSet orders(&getContext()), patterns(&getContext());
+    addFlippedProductPatterns(orders);
+    addSinkOrderPatterns(orders); // first: other orders of scores are not the product's
     addJoinedRowsPatterns(patterns);
     addTurnedProductPatterns(patterns);
     addSmallReductionPatterns(patterns);
     Counter counter;
     GreedyRewriteConfig config;
     config.setListener(&counter);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+    if (failed(applyPatternsGreedily(getOperation(), std::move(orders), config)) ||
+        failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       return signalPassFailure();
     LDBG() << getOperation().getName() << ": " << counter.count << " forms changed";
     formsChanged += counter.count;

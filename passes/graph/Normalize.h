@@ -10,6 +10,10 @@ namespace tile::graph {
 void addJoinedRowsPatterns(mlir::RewritePatternSet &patterns);
 /// Products whose rows are wanted in another order (TurnedProducts.cpp).
 void addTurnedProductPatterns(mlir::RewritePatternSet &patterns);
+/// Scores whose softmax is taken in another order than the products' (SinkOrders.cpp).
+void addSinkOrderPatterns(mlir::RewritePatternSet &patterns);
+/// Softmaxes that are right operands of products (TurnedProducts.cpp).
+void addFlippedProductPatterns(mlir::RewritePatternSet &patterns);
 /// Reductions of a few numbers (SmallReductions.cpp).
 void addSmallReductionPatterns(mlir::RewritePatternSet &patterns);
 

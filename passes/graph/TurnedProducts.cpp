@@ -11,17 +11,17 @@
 //===----------------------------------------------------------------------===//
 #include "ir/graph/Graph.h"
 #include "passes/graph/Normalize.h"
+#include "passes/graph/ProductOrders.h"
 #include "passes/graph/Sources.h"
 
 using namespace mlir;
 using namespace tile::graph;
 
-static bool isBetweenProducts(Operation *op) {
+bool tile::graph::isBetweenProducts(Operation *op) {
   return isa_and_nonnull<MapOp, CastOp, RearrangeOp, ReduceOp>(op);
 }
 
-/// Whether a value is computed of a product.
-static bool isOfProduct(Value value) {
+bool tile::graph::isOfProduct(Value value) {
   bool found = false;
   visitSources(value, [&](Value source) {
     found |= source.getDefiningOp<MatmulOp>() != nullptr;
@@ -102,6 +102,35 @@ private:
   bool isRight;
 };
 
+} // namespace
+
+bool tile::graph::isFirstProduct(MatmulOp product) {
+  return !isOfProduct(product.getLhs()) && !isOfProduct(product.getRhs());
+}
+
+MatmulOp tile::graph::turnedProduct(PatternRewriter &rewriter, MatmulOp product,
+                                    ArrayRef<int64_t> dims) {
+  auto rank = int64_t(dims.size());
+  int64_t row = dims[rank - 2], column = dims[rank - 1];
+  Operand left(product.getLhs(), rank, false), right(product.getRhs(), rank, true);
+  auto areOf = [&](const Operand &rows, const Operand &columns) {
+    return rows.along(row) >= 0 && columns.along(row) < 0 && columns.along(column) >= 0 &&
+           rows.along(column) < 0;
+  };
+  bool isSwapped = areOf(right, left);
+  if (!isSwapped && !areOf(left, right))
+    return {};
+  Location loc = product.getLoc();
+  Value x = (isSwapped ? right : left).as(false, rewriter, loc, dims);
+  Value y = (isSwapped ? left : right).as(true, rewriter, loc, dims);
+  Sizes sizes;
+  for (int64_t dim : dims)
+    sizes.push_back(product.getType().sizes()[dim]);
+  auto type = GraphTensorType::of(rewriter.getContext(), sizes, product.getType().getElement());
+  return MatmulOp::create(rewriter, loc, type, x, y);
+}
+
+namespace {
 struct TurnProduct : OpRewritePattern<RearrangeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(RearrangeOp op, PatternRewriter &rewriter) const override {
@@ -111,23 +140,13 @@ struct TurnProduct : OpRewritePattern<RearrangeOp> {
         dims.size() != product.getType().sizes().size() || llvm::is_contained(dims, -1))
       return failure();
     auto rank = int64_t(dims.size());
-    int64_t row = dims[rank - 2], column = dims[rank - 1];
-    if ((row == rank - 2 && column == rank - 1) || !isForProduct(op.getResult()) ||
-        isOfProduct(product.getLhs()) || isOfProduct(product.getRhs()))
+    bool isTurned = dims[rank - 2] != rank - 2 || dims[rank - 1] != rank - 1;
+    if (!isTurned || !isForProduct(op.getResult()) || !isFirstProduct(product))
       return failure();
-    Operand left(product.getLhs(), rank, false), right(product.getRhs(), rank, true);
-    // Rows are of one operand alone, columns of the other.
-    auto areOf = [&](const Operand &rows, const Operand &columns) {
-      return rows.along(row) >= 0 && columns.along(row) < 0 && columns.along(column) >= 0 &&
-             rows.along(column) < 0;
-    };
-    bool isSwapped = areOf(right, left);
-    if (!isSwapped && !areOf(left, right))
+    MatmulOp turned = turnedProduct(rewriter, product, dims);
+    if (!turned)
       return failure();
-    Location loc = op.getLoc();
-    Value x = (isSwapped ? right : left).as(false, rewriter, loc, dims);
-    Value y = (isSwapped ? left : right).as(true, rewriter, loc, dims);
-    rewriter.replaceOpWithNewOp<MatmulOp>(op, op.getType(), x, y);
+    rewriter.replaceOp(op, turned);
     return success();
   }
 };
@@ -155,5 +174,9 @@ struct FlipProduct : OpRewritePattern<MatmulOp> {
 } // namespace
 
 void tile::graph::addTurnedProductPatterns(RewritePatternSet &patterns) {
-  patterns.add<TurnProduct, FlipProduct>(patterns.getContext());
+  patterns.add<TurnProduct>(patterns.getContext());
+}
+
+void tile::graph::addFlippedProductPatterns(RewritePatternSet &patterns) {
+  patterns.add<FlipProduct>(patterns.getContext());
 }
