@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --pass-pipeline="builtin.module(func.func(graph-lower-views{without-gaps}))" --split-input-file | FileCheck %s
+// RUN: tile-opt %s --graph-lower-views="without-gaps" --split-input-file | FileCheck %s
 
 // Arrays without gaps in other shapes are parameters of those shapes, one for each.
 // CHECK-LABEL: @joined

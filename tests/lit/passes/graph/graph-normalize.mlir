@@ -75,3 +75,52 @@ func.func @own_keys(%q: !graph.tensor<"B, S, H, D", f32>, %k: !graph.tensor<"B, 
   %o = graph.matmul %t, %v : !graph.tensor<"B, H, S, T", f32>, !graph.tensor<"B, 1, T, D", f32> -> !graph.tensor<"B, H, S, D", f32>
   return %o : !graph.tensor<"B, H, S, D", f32>
 }
+
+// -----
+
+// Scores with heads behind queries: all between the two products is computed in the order of both, and
+// a mask is read in it.
+// CHECK-LABEL: @heads_behind
+// CHECK: %[[S:.*]] = graph.matmul %arg0, %arg1
+// CHECK: %[[M:.*]] = graph.rearrange %arg3 [0, -1, 1, 2] : {{.*}} -> !graph.tensor<"B, 1, Q, K", f32>
+// CHECK: %[[A:.*]] = graph.map add(%[[S]], %[[M]])
+// CHECK: graph.reduce max %[[A]] [3]
+// CHECK: %[[E:.*]] = graph.map exp
+// CHECK: graph.reduce sum %[[E]] [3]
+// CHECK: %[[P:.*]] = graph.map div(%[[E]]
+// CHECK: graph.matmul %[[P]], %arg2
+func.func @heads_behind(%q: !graph.tensor<"B, H, Q, D", f32>, %k: !graph.tensor<"B, H, D, K", f32>, %v: !graph.tensor<"B, H, K, D", f32>, %m: !graph.tensor<"B, Q, K", f32>) -> !graph.tensor<"B, H, Q, D", f32> {
+  %s = graph.matmul %q, %k : !graph.tensor<"B, H, Q, D", f32>, !graph.tensor<"B, H, D, K", f32> -> !graph.tensor<"B, H, Q, K", f32>
+  %r = graph.rearrange %s [0, 2, 1, 3] : !graph.tensor<"B, H, Q, K", f32> -> !graph.tensor<"B, Q, H, K", f32>
+  %n = graph.rearrange %m [0, 1, -1, 2] : !graph.tensor<"B, Q, K", f32> -> !graph.tensor<"B, Q, 1, K", f32>
+  %a = graph.map add(%r, %n) : (!graph.tensor<"B, Q, H, K", f32>, !graph.tensor<"B, Q, 1, K", f32>) -> !graph.tensor<"B, Q, H, K", f32>
+  %x = graph.reduce max %a [3] : !graph.tensor<"B, Q, H, K", f32> -> !graph.tensor<"B, Q, H", f32>
+  %y = graph.rearrange %x [0, 1, 2, -1] : !graph.tensor<"B, Q, H", f32> -> !graph.tensor<"B, Q, H, 1", f32>
+  %d = graph.map sub(%a, %y) : (!graph.tensor<"B, Q, H, K", f32>, !graph.tensor<"B, Q, H, 1", f32>) -> !graph.tensor<"B, Q, H, K", f32>
+  %e = graph.map exp(%d) : (!graph.tensor<"B, Q, H, K", f32>) -> !graph.tensor<"B, Q, H, K", f32>
+  %t = graph.reduce sum %e [3] : !graph.tensor<"B, Q, H, K", f32> -> !graph.tensor<"B, Q, H", f32>
+  %u = graph.rearrange %t [0, 1, 2, -1] : !graph.tensor<"B, Q, H", f32> -> !graph.tensor<"B, Q, H, 1", f32>
+  %p = graph.map div(%e, %u) : (!graph.tensor<"B, Q, H, K", f32>, !graph.tensor<"B, Q, H, 1", f32>) -> !graph.tensor<"B, Q, H, K", f32>
+  %w = graph.rearrange %p [0, 2, 1, 3] : !graph.tensor<"B, Q, H, K", f32> -> !graph.tensor<"B, H, Q, K", f32>
+  %o = graph.matmul %w, %v : !graph.tensor<"B, H, Q, K", f32>, !graph.tensor<"B, H, K, D", f32> -> !graph.tensor<"B, H, Q, D", f32>
+  return %o : !graph.tensor<"B, H, Q, D", f32>
+}
+
+// -----
+
+// The product has the order in which the next one takes its scores: heads in front of the batch.
+// CHECK-LABEL: @batch_behind
+// CHECK: %[[Q:.*]] = graph.rearrange %arg0 [1, 0, 2, 3]
+// CHECK: %[[K:.*]] = graph.rearrange %arg1 [1, 0, 2, 3]
+// CHECK: %[[S:.*]] = graph.matmul %[[Q]], %[[K]] : {{.*}} -> !graph.tensor<"H, B, Q, K", f32>
+// CHECK: graph.reduce max %[[S]] [3]
+func.func @batch_behind(%q: !graph.tensor<"B, H, Q, D", f32>, %k: !graph.tensor<"B, H, D, K", f32>, %v: !graph.tensor<"H, B, K, D", f32>) -> !graph.tensor<"H, B, Q, D", f32> {
+  %s = graph.matmul %q, %k : !graph.tensor<"B, H, Q, D", f32>, !graph.tensor<"B, H, D, K", f32> -> !graph.tensor<"B, H, Q, K", f32>
+  %a = graph.rearrange %s [1, 0, 2, 3] : !graph.tensor<"B, H, Q, K", f32> -> !graph.tensor<"H, B, Q, K", f32>
+  %x = graph.reduce max %a [3] : !graph.tensor<"H, B, Q, K", f32> -> !graph.tensor<"H, B, Q", f32>
+  %y = graph.rearrange %x [0, 1, 2, -1] : !graph.tensor<"H, B, Q", f32> -> !graph.tensor<"H, B, Q, 1", f32>
+  %d = graph.map sub(%a, %y) : (!graph.tensor<"H, B, Q, K", f32>, !graph.tensor<"H, B, Q, 1", f32>) -> !graph.tensor<"H, B, Q, K", f32>
+  %e = graph.map exp(%d) : (!graph.tensor<"H, B, Q, K", f32>) -> !graph.tensor<"H, B, Q, K", f32>
+  %o = graph.matmul %e, %v : !graph.tensor<"H, B, Q, K", f32>, !graph.tensor<"H, B, K, D", f32> -> !graph.tensor<"H, B, Q, D", f32>
+  return %o : !graph.tensor<"H, B, Q, D", f32>
+}

@@ -1,5 +1,5 @@
 // RUN: tile-opt %s --pass-pipeline="builtin.module(func.func(graph-fuse,graph-place-updates))" --split-input-file | FileCheck %s --check-prefixes=CHECK,GAPS
-// RUN: tile-opt %s --pass-pipeline="builtin.module(func.func(graph-fuse,graph-place-updates{without-gaps}))" --split-input-file | FileCheck %s --check-prefixes=CHECK,DENSE
+// RUN: tile-opt %s --graph-fuse --graph-place-updates="without-gaps" --split-input-file | FileCheck %s --check-prefixes=CHECK,DENSE
 
 // Each element is read by who writes it: in place.
 // CHECK-LABEL: @step
