@@ -175,8 +175,15 @@ std::optional<Result> callBuiltin(Evaluator &evaluator, StringRef name, const Ca
   if (const BuiltinEntry *entry = findEntry(name))
     return entry->fn(evaluator, args);
   StringRef function = name;
-  if (function.consume_front("math."))
+  if (function.consume_front("math.")) {
+    // Of sizes, which are numbers when a function runs.
+    bool isLater = llvm::any_of(args.positional,
+                                [](const PyValue &value) { return value.is(Kind::Extension); });
+    if (isLater && evaluator.hooks)
+      if (std::optional<Result> result = evaluator.hooks->callSymbol(evaluator, name, args))
+        return result;
     return callMath(function, args);
+  }
   if (isExceptionType(name)) {
     auto type = std::make_shared<ClassObject>();
     type->name = name.str();

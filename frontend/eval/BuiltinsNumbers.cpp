@@ -80,6 +80,8 @@ static Result toFloat(Evaluator &, const CallArgs &args) {
   PyValue value = given.take();
   if (std::optional<double> number = value.toDouble())
     return PyValue::number(*number);
+  if (typeName(value) == "size") // known when the function runs
+    return binary(ast::BinaryOp::Mul, value, PyValue::number(1));
   if (!value.isStr())
     return fail(formatted("`float` needs a number or a string, got `{}`", typeName(value)));
   std::string text = StringRef(value.asStr()).trim().lower();

@@ -296,6 +296,17 @@ static Result mathMember(StringRef name) {
   return noMember("math", name, names);
 }
 
+/// Numbers that NumPy's and PyTorch's modules have, too.
+static bool isConstant(StringRef name) {
+  return name == "pi" || name == "e" || name == "inf" || name == "nan";
+}
+
+/// Modules of other libraries whose functions are `tile.NAME`.
+static bool isModuleOfFunctions(StringRef symbol) {
+  return symbol == "tile.nn" || symbol == "tile.nn.functional" || symbol == "tile.linalg" ||
+         symbol == "tile.special";
+}
+
 namespace tile::eval {
 
 std::string canonicalModule(StringRef dottedName) {
@@ -310,7 +321,7 @@ Result moduleMember(StringRef module, StringRef name) {
     return *part;
   if (module == "tl" || module == "tl.math")
     return languageMember(module == "tl" ? "triton.language" : "triton.language.math", name);
-  if (module == "math")
+  if (module == "math" || (module == "tile" && isConstant(name)))
     return mathMember(name);
   if (module == "triton") {
     if (name == "__version__")
@@ -363,6 +374,10 @@ Result symbolAttribute(StringRef symbol, StringRef name) {
   if (name == "__name__")
     return PyValue::string(symbol.rsplit('.').second.empty() ? symbol.str()
                                                              : symbol.rsplit('.').second.str());
+  if (isModuleOfFunctions(symbol)) {
+    bool isModule = symbol == "tile.nn" && name == "functional";
+    return PyValue::symbol(isModule ? "tile.nn.functional" : "tile." + name.str());
+  }
   if (symbol.starts_with("typing.") || symbol.starts_with("triton."))
     return PyValue::symbol((symbol + "." + name).str());
   return fail(formatted("builtin `{}` has no attribute `{}`", symbol, name), "AttributeError");

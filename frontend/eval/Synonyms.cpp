@@ -124,6 +124,11 @@ StringRef tile::eval::usualFunction(StringRef name, const CallArgs &args) {
     PyValue mode = given(args, 2, "mode", "mode");
     return mode.isStr() && mode.asStr() != "constant" ? StringRef("pad_around") : usual;
   }
+  // NumPy's, which go along a dimension.
+  if (usual == "take" && !given(args, 2, "axis", "dim").isNone())
+    return "index_select";
+  if (usual == "repeat" && !given(args, args.positional.size(), "axis", "dim").isNone())
+    return "repeat_interleave";
   if (usual != "cross_entropy")
     return usual;
   PyValue labels = given(args, 1, "target", "labels");
@@ -150,14 +155,40 @@ static PyValue takeKeyword(CallArgs &args, StringRef name) {
   return {};
 }
 
+/// The number of a pad's width around each dimension, as pairs.
+static std::unique_ptr<EvalError> widthAround(CallArgs &args) {
+  Result shape = attribute(args.positional[0], "shape");
+  size_t rank = shape && shape->isSequence() ? shape->elements().size() : 0;
+  PyValue pair = PyValue::tuple({args.positional[1], args.positional[1]});
+  args.positional[1] = PyValue::list(std::vector<PyValue>(rank, pair));
+  return nullptr;
+}
+
+/// The dimension in front of the places along it, as index_select has them, of take(x, places,
+/// axis).
+static void axisFirst(CallArgs &args) {
+  bool isLast =
+      args.positional.size() == 3 && args.positional[2].toInt64() && !args.positional[1].toInt64();
+  PyValue axis = args.positional.size() == 2 ? takeKeyword(args, "axis") : PyValue();
+  if (axis.isNone() && args.positional.size() == 2)
+    axis = takeKeyword(args, "dim");
+  if (!axis.isNone())
+    args.positional.insert(args.positional.begin() + 1, axis);
+  else if (isLast)
+    std::swap(args.positional[1], args.positional[2]);
+  args.positionalRanges.clear();
+}
+
 /// Pairs for each dimension, of numbers for the last dimension, then for the one before it, and so
-/// on.
+/// on; or of one number, which is the width all around.
 static std::unique_ptr<EvalError> pairWidths(CallArgs &args) {
   PyValue mode = takeKeyword(args, "mode");
   if (!mode.isNone() && !(mode.isStr() && mode.asStr() == "constant"))
     return unsupported(
         formatted("`pad` puts one number around: the mode is \"constant\", not {}", repr(mode)));
   renameKeyword(args, "constant_values", "value");
+  if (args.positional.size() > 1 && args.positional[1].is(PyValue::Kind::Int))
+    return widthAround(args);
   if (args.positional.size() < 2 || !args.positional[1].isSequence() ||
       args.positional[1].elements().empty() || args.positional[1].elements()[0].isSequence())
     return nullptr;
@@ -206,6 +237,11 @@ static std::unique_ptr<EvalError> widthsByWord(CallArgs &args) {
 std::unique_ptr<EvalError> tile::eval::useUsualForms(StringRef name, CallArgs &args) {
   if (name == "pad")
     return pairWidths(args);
+  if (name == "pad_around" && args.positional.size() > 1 &&
+      args.positional[1].is(PyValue::Kind::Int))
+    return widthAround(args);
+  if (name == "index_select")
+    axisFirst(args);
   if (name == "gather" && args.positional.size() == 3 && args.positional[1].toInt64())
     std::swap(args.positional[1], args.positional[2]);
   if (name == "cross_entropy") {

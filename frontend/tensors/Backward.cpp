@@ -3,6 +3,7 @@
 #include "frontend/tensors/AffineIndices.h"
 #include "frontend/tensors/ScanGradient.h"
 #include "frontend/tensors/TakenGradient.h"
+#include "ir/graph/ProductOrders.h"
 #include "text/Format.h"
 
 using namespace mlir;
@@ -114,6 +115,53 @@ void Backward::throughRearrange(graph::RearrangeOp op, V g) {
     give(op.getSrc(), keep(tracer.rearrange(operand(whole), dims)));
 }
 
+/// The derivative by the operand that `view` orders anew, given that by the view.
+void Backward::giveOrdered(Value operand, llvm::ArrayRef<int64_t> view, V derivative) {
+  llvm::SmallVector<int64_t> dims(graph::sizesOf(operand).size(), -1);
+  for (auto [i, dim] : llvm::enumerate(view))
+    if (dim >= 0)
+      dims[dim] = int64_t(i);
+  if (!error)
+    give(operand, keep(tracer.rearrange(this->operand(derivative), dims)));
+}
+
+/// Scores go as the product in the order that the next one takes (passes/graph/TurnedProducts.cpp):
+/// else their derivative would have other rows than they.
+bool Backward::throughOrdered(graph::MatmulOp op, V g) {
+  auto view = llvm::hasSingleElement(op->getUsers())
+                  ? dyn_cast<graph::RearrangeOp>(*op->user_begin())
+                  : graph::RearrangeOp();
+  std::optional<graph::ProductOrder> order;
+  if (view && graph::isOrderForNext(view) && graph::isOfSoftmaxForProduct(view.getResult()))
+    order = graph::orderOf(op, view.getDims());
+  if (!order)
+    return false;
+  Value sources[] = {op.getLhs(), op.getRhs()};
+  if (order->isSwapped)
+    std::swap(sources[0], sources[1]);
+  V left = keep(tracer.rearrange(operand(value(sources[0])), order->left));
+  V right = error ? V() : keep(tracer.rearrange(operand(value(sources[1])), order->right));
+  V whole = error ? V() : keep(tracer.rearrange(operand(g), llvm::to_vector(view.getDims())));
+  auto multiplied = [&](const V &x, const V &y, const V &like) {
+    V product = error ? V() : keep(tracer.matmul(x, y));
+    return error ? V() : narrowed(product, sizesOf(product), sizesOf(like));
+  };
+  if (wanted.contains(sources[0]))
+    giveOrdered(sources[0], order->left, multiplied(whole, turned(right), left));
+  if (wanted.contains(sources[1]))
+    giveOrdered(sources[1], order->right, multiplied(turned(left), whole, right));
+  return true;
+}
+
+/// The transposed matrix.
+Backward::V Backward::turned(const V &v) {
+  return error ? V()
+               : keep(tracer
+                          .callNamed("transpose",
+                                     {{v, PyValue::integer(-1), PyValue::integer(-2)}, {}})
+                          .value());
+}
+
 void Backward::throughMatmul(graph::MatmulOp op, V g) {
   Sizes whole = graph::sizesOf(op.getResult());
   g = expanded(g, whole);
@@ -122,10 +170,8 @@ void Backward::throughMatmul(graph::MatmulOp op, V g) {
   Type element = op.getType().getElement();
   if (!error && graph::bytesOf(operand(g).type().getElement()) > graph::bytesOf(element))
     g = keep(tracer.cast(g, element));
-  auto turned = [&](const V &v) {
-    return keep(tracer.callNamed("transpose", {{v, PyValue::integer(-1), PyValue::integer(-2)}, {}})
-                    .value());
-  };
+  if (error || throughOrdered(op, g))
+    return;
   auto to = [&](Value at, const V &left, const V &right) {
     if (error)
       return;

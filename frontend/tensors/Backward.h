@@ -41,6 +41,9 @@ private:
   void throughReduce(graph::ReduceOp op, V g);
   void throughRearrange(graph::RearrangeOp op, V g);
   void throughMatmul(graph::MatmulOp op, V g);
+  bool throughOrdered(graph::MatmulOp op, V g);
+  void giveOrdered(mlir::Value operand, llvm::ArrayRef<int64_t> view, V derivative);
+  V turned(const V &v);
   void throughGather(graph::GatherOp op, V g);
   void unsupported(const std::string &what);
 

@@ -166,6 +166,8 @@ static bool drawsNumbers(StringRef name) {
 
 std::optional<Result> Tracer::callSymbol(eval::Evaluator &, StringRef name, const CallArgs &args) {
   StringRef function = name;
+  if (function.consume_front("math."))
+    return callNamed(function, args);
   bool isTl = function.consume_front("tl.");
   if (!isTl && !function.consume_front("tile."))
     return std::nullopt;

@@ -53,7 +53,7 @@ static Result everyStep(Tracer &tracer, StringRef name, const Size &start, const
 }
 
 /// arange(n), arange(start, end), arange(start, end, step)
-static Result arange(Tracer &tracer, StringRef name, const CallArgs &args) {
+static Result placesFrom(Tracer &tracer, StringRef name, const CallArgs &args) {
   ArgReader r(name, args, {"start", "end", "step"}, 1);
   Size size;
   if (!r)
@@ -81,6 +81,22 @@ static Result arange(Tracer &tracer, StringRef name, const CallArgs &args) {
   tracer.require(size, formatted("{} ends before it starts", text));
   return tracer.map(MapKind::add, name,
                     {tracer.wrap(tracer.indices(size)), tracer.sizeValue(*start)});
+}
+
+static Result arange(Tracer &tracer, StringRef name, const CallArgs &args) {
+  CallArgs places = args;
+  PyValue type;
+  for (size_t i = 0; i < places.keywords.size(); ++i)
+    if (places.keywords[i].first == "dtype") {
+      type = places.keywords[i].second;
+      places.keywords.erase(places.keywords.begin() + i);
+      places.keywordRanges.clear();
+      break;
+    }
+  Result made = placesFrom(tracer, name, places);
+  if (!made || type.isNone())
+    return made;
+  return tracer.callNamed("to", {{*made, type}, {}}).value();
 }
 
 static Result philoxRand(Tracer &tracer, StringRef name, const CallArgs &args) {

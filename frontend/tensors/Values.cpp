@@ -264,6 +264,9 @@ static std::string adviceFor(StringRef method) {
   if (method == "item" || method == "tolist" || method == "numpy")
     return "what a tensor holds is not known when the function is compiled; one without dimensions "
            "may stand where a number does";
+  if (method == "values" || method == "indices")
+    return "`max`, `min`, `sort` and `median` give values only, `argmax`, `argmin` and `argsort` "
+           "places";
   return "";
 }
 

@@ -2,6 +2,7 @@
 #ifndef TILE_PASSES_GRAPH_NORMALIZE_H
 #define TILE_PASSES_GRAPH_NORMALIZE_H
 
+#include "ir/graph/Graph.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace tile::graph {
@@ -16,6 +17,11 @@ void addSinkOrderPatterns(mlir::RewritePatternSet &patterns);
 void addFlippedProductPatterns(mlir::RewritePatternSet &patterns);
 /// Reductions of a few numbers (SmallReductions.cpp).
 void addSmallReductionPatterns(mlir::RewritePatternSet &patterns);
+
+/// The product with its dimensions in the order `dims`; null if it cannot have it
+/// (TurnedProducts.cpp).
+MatmulOp turnedProduct(mlir::PatternRewriter &rewriter, MatmulOp product,
+                       llvm::ArrayRef<int64_t> dims);
 
 } // namespace tile::graph
 

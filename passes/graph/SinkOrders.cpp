@@ -7,40 +7,11 @@
 // the next product's order undoes it.
 //
 //===----------------------------------------------------------------------===//
-#include "ir/graph/Graph.h"
+#include "ir/graph/ProductOrders.h"
 #include "passes/graph/Normalize.h"
-#include "passes/graph/ProductOrders.h"
-#include "passes/graph/Sources.h"
 
 using namespace mlir;
 using namespace tile::graph;
-
-/// Whether a value is of a softmax, or becomes one, that is an operand of a product.
-static bool isOfSoftmaxForProduct(Value value) {
-  bool isPower = false, isCompared = false, isMultiplied = false;
-  auto look = [&](Operation *op) {
-    auto map = dyn_cast_or_null<MapOp>(op);
-    isPower |= map && (map.getKind() == MapKind::exp || map.getKind() == MapKind::exp2);
-    auto reduce = dyn_cast_or_null<ReduceOp>(op);
-    isCompared |= reduce && reduce.getKind() == ReduceKind::max;
-  };
-  visitSources(value, [&](Value source) {
-    look(source.getDefiningOp());
-    return isBetweenProducts(source.getDefiningOp());
-  });
-  SmallVector<Operation *> next(value.user_begin(), value.user_end());
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  while (!next.empty()) {
-    Operation *op = next.pop_back_val();
-    if (!seen.insert(op).second)
-      continue;
-    look(op);
-    isMultiplied |= isa<MatmulOp>(op);
-    if (isBetweenProducts(op))
-      next.append(op->user_begin(), op->user_end());
-  }
-  return isPower && isCompared && isMultiplied;
-}
 
 /// Whether dimensions come in their order.
 static bool isInOrder(ArrayRef<int64_t> dims) {
@@ -52,30 +23,52 @@ static bool isInOrder(ArrayRef<int64_t> dims) {
   });
 }
 
-/// Where each dimension of a value is along the operands of the products that take it, one order
-/// for all; nothing if they take it in several, or none does.
-static std::optional<SmallVector<int64_t>> orderForNext(Value value) {
+namespace {
+/// How products take what is computed of a value.
+struct Taken {
+  /// The value's dimensions as they have them: rows and columns either way, as a gradient's
+  /// products do, but columns are what maxima are found of. Empty: none takes all of its
+  /// dimensions.
+  SmallVector<int64_t> order;
+  bool inSeveral = false; ///< in another order, too
+
+  bool isOwn() const {
+    return !inSeveral && llvm::equal(order, llvm::seq<int64_t>(0, order.size()));
+  }
+};
+} // namespace
+
+static Taken takenBy(Value value) {
   using Order = SmallVector<int64_t>;
   size_t rank = typeOf(value).sizes().size();
-  std::optional<Order> found;
-  SmallVector<std::pair<Value, Order>> work = {
-      {value, llvm::to_vector(llvm::seq<int64_t>(0, rank))}};
+  Taken taken;
+  if (rank < 2)
+    return taken;
+  Order own = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  std::optional<int64_t> compared;
+  auto turned = [&](Order order) {
+    std::swap(order[rank - 1], order[rank - 2]);
+    return order;
+  };
+  SmallVector<std::pair<Value, Order>> work = {{value, own}};
   llvm::SmallDenseSet<Value> seen;
   while (!work.empty()) {
     auto [now, order] = work.pop_back_val();
     if (!seen.insert(now).second)
       continue;
-    for (OpOperand &use : now.getUses()) {
-      Operation *user = use.getOwner();
+    for (Operation *user : now.getUsers()) {
+      auto view = dyn_cast<RearrangeOp>(user);
+      auto reduce = dyn_cast<ReduceOp>(user);
       if (isa<MatmulOp>(user)) {
-        if (found && *found != order)
-          return std::nullopt;
-        found = order;
+        taken.inSeveral |=
+            !taken.order.empty() && taken.order != order && taken.order != turned(order);
+        taken.order = order;
+      } else if (reduce && reduce.getKind() == ReduceKind::max && reduce.getAxes().size() == 1) {
+        compared = order[reduce.getAxes()[0]];
       } else if (isa<MapOp, CastOp>(user) &&
                  typeOf(user->getResult(0)).sizes() == typeOf(now).sizes()) {
         work.push_back({user->getResult(0), order});
-      } else if (auto view = dyn_cast<RearrangeOp>(user);
-                 view && view.getDims().size() == rank && !llvm::is_contained(view.getDims(), -1)) {
+      } else if (view && view.getDims().size() == rank && !llvm::is_contained(view.getDims(), -1)) {
         Order next;
         for (int64_t dim : view.getDims())
           next.push_back(order[dim]);
@@ -83,18 +76,23 @@ static std::optional<SmallVector<int64_t>> orderForNext(Value value) {
       }
     }
   }
-  return found;
+  if (taken.order.empty())
+    return taken;
+  if (compared ? taken.order[rank - 2] == *compared : taken.order == turned(own))
+    taken.order = turned(taken.order);
+  return taken;
 }
 
 /// Another order of all dimensions of scores, which the next product undoes.
-static RearrangeOp orderOf(Value value) {
+static RearrangeOp undoneOrder(Value value) {
   auto order = value.getDefiningOp<RearrangeOp>();
   bool isOther = order && !isInOrder(order.getDims()) && !llvm::is_contained(order.getDims(), -1) &&
                  order.getDims().size() == typeOf(order.getSrc()).sizes().size();
   if (!isOther || !isOfProduct(order.getSrc()))
     return {};
-  std::optional<SmallVector<int64_t>> next = orderForNext(order.getSrc());
-  return next && isInOrder(*next) ? order : RearrangeOp();
+  // If none takes all of it, rows of it are reduced.
+  Taken taken = takenBy(order.getSrc());
+  return taken.order.empty() || taken.isOwn() ? order : RearrangeOp();
 }
 
 /// Where each dimension went.
@@ -131,13 +129,13 @@ struct OrderForNext : OpRewritePattern<RearrangeOp> {
     if (!product || !product->hasOneUse() || !isFirstProduct(product) ||
         llvm::is_contained(op.getDims(), -1) || !isOfSoftmaxForProduct(op.getResult()))
       return failure();
-    std::optional<SmallVector<int64_t>> next = orderForNext(product.getResult());
-    if (!next || isInOrder(*next))
+    Taken next = takenBy(product.getResult());
+    if (next.order.empty() || next.inSeveral || next.isOwn())
       return failure();
-    MatmulOp turned = turnedProduct(rewriter, product, *next);
+    MatmulOp turned = turnedProduct(rewriter, product, next.order);
     if (!turned)
       return failure();
-    SmallVector<int64_t> dims, back = inverse(*next);
+    SmallVector<int64_t> dims, back = inverse(next.order);
     for (int64_t dim : op.getDims())
       dims.push_back(back[dim]);
     rewriter.replaceOp(op, arranged(rewriter, turned.getResult(), dims));
@@ -153,7 +151,7 @@ struct SinkThroughMap : RewritePattern {
     GraphTensorType result = typeOf(op->getResult(0));
     RearrangeOp order;
     for (Value operand : op->getOperands())
-      if (RearrangeOp own = orderOf(operand);
+      if (RearrangeOp own = undoneOrder(operand);
           !order && own && own.getType().sizes() == result.sizes())
         order = own;
     if (!order || !isOfSoftmaxForProduct(op->getResult(0)))
@@ -195,7 +193,7 @@ struct SinkThroughMap : RewritePattern {
 struct SinkThroughReduce : OpRewritePattern<ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
-    RearrangeOp order = orderOf(op.getSrc());
+    RearrangeOp order = undoneOrder(op.getSrc());
     if (!order || !isOfSoftmaxForProduct(op.getSrc()))
       return failure();
     ArrayRef<int64_t> dims = order.getDims();

@@ -68,6 +68,9 @@ Result Tensor::attribute(StringRef name) {
     message += "; it is where `--device` says";
   else if (llvm::is_contained({"requires_grad", "grad", "backward"}, name))
     message += "; tensors have no gradients here";
+  else if (llvm::is_contained({"values", "indices"}, name))
+    message += "; `max`, `min`, `sort` and `median` give values only, `argmax`, `argmin` and "
+               "`argsort` places";
   else if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
     message += formatted("; did you mean `{}`?", near);
   return fail(message, "AttributeError");
