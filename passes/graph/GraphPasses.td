@@ -11,9 +11,10 @@ def GraphNormalizePass : TilePass<"graph-normalize", "::mlir::func::FuncOp"> {
 
     Guarantees: the same values, up to the order in which few numbers are added. Rows that are one
     dimension for a product alone are multiplied as they lie, and what is done with the result before
-    it gets its own shape is done to the product (`Reshapes.cpp`). A product of which another one takes
-    the rows in another order has those rows, where its right operand is the same for both
-    (`TurnedProducts.cpp`). A reduction of at most eight elements of what repeats arrays, and nobody
+    it gets its own shape is done to the product (`Reshapes.cpp`). Scores have the order in which the next
+    product takes their softmax, and what is between the two has it as well (`SinkOrders.cpp`). A
+    product of which another one takes the rows in another order has those rows, where its right operand
+    is the same for both (`TurnedProducts.cpp`). A reduction of at most eight elements of what repeats arrays, and nobody
     stores, is a chain of maps (`SmallReductions.cpp`).
 
     Never: makes more products, or reads an array more often.
