@@ -48,14 +48,12 @@ public:
   }
   std::string textOfKernel(unsigned kernel) const override;
   TensorProgram &forSizes(const graph::Bindings &sizes, const Target &target) override;
-  FusedProgram &withGaps() override;
+  llvm::Expected<TensorProgram *> withGaps() override;
   FusedProgram &wholeForSizes(const graph::Bindings &sizes, const Target &target) override;
   FusedProgram &withParts(llvm::ArrayRef<int64_t> parts) override;
   void chooseParts(graph::Bindings &sizes, const Target &target) const override;
   unsigned kernelsIn(unsigned kernel, int64_t parts) const override;
-  unsigned mostKernels() override {
-    return std::max(mostOwnKernels(), withGaps().mostOwnKernels());
-  }
+  unsigned mostKernels() override;
   std::string tracedText() const override { return traced; }
   std::string groupedText() const override;
 
@@ -85,7 +83,8 @@ private:
   };
   llvm::Expected<TensorLaunch> launchFor(const Asked &asked, unsigned kernel);
   llvm::Expected<TensorLaunch> launchHand(const Asked &asked, const TensorKernel &kernel);
-  FusedProgram &withoutChains();
+  FusedProgram *withoutChains();
+  FusedProgram *gappedForm();
   FusedProgram &besideForSizes(const graph::Bindings &sizes, const Target &target);
   void findBeside();
   FusedProgram &withBeside(const std::vector<bool> &which);
@@ -158,6 +157,8 @@ private:
   /// Where arrays of the caller's are seen in other shapes: that for arrays with gaps.
   std::unique_ptr<FusedProgram> gapped;
   bool mayHaveGaps = false; ///< arrays of the caller's
+  /// Why there is none of those two.
+  std::unique_ptr<eval::EvalError> formError, gapError;
   llvm::DenseMap<mlir::Value, unsigned> bufferOf;
   std::map<std::string, graph::KernelShape> shapes; ///< by kernel and layout
   /// By the launch's key.

@@ -26,20 +26,21 @@ FusedProgram &FusedProgram::wholeForSizes(const Bindings &sizes, const Target &t
                 std::optional<Extents> extents = extentsOf(shape, sizes);
                 return !extents || chainFits(shape, *extents, target);
               });
-  return fits ? besideForSizes(sizes, target) : withoutChains().wholeForSizes(sizes, target);
+  FusedProgram *other = fits ? nullptr : withoutChains();
+  return other ? other->wholeForSizes(sizes, target) : besideForSizes(sizes, target);
 }
 
-FusedProgram &FusedProgram::withoutChains() {
+/// Null if it cannot be made.
+FusedProgram *FusedProgram::withoutChains() {
   if (!apart) {
     auto isPlain = [](const KernelShape &shape) { return !shape.product->chain->of.hasSoftmax(); };
     bool somePlain = llvm::any_of(chained, isPlain);
     apart = again(somePlain ? "plain;" : "apart;");
-    // What could be fused with chains can be without.
-    (void)apart->fuse(somePlain ? graph::Chains::Softmax : graph::Chains::None);
+    formError = apart->fuse(somePlain ? graph::Chains::Softmax : graph::Chains::None);
     if (!apart->chained.empty())
       apart->unfused = unfused->clone();
   }
-  return *apart;
+  return formError ? nullptr : apart.get();
 }
 
 /// Of the same function, to be fused.
@@ -53,18 +54,29 @@ std::unique_ptr<FusedProgram> FusedProgram::again(StringRef form) {
   return made;
 }
 
-FusedProgram &FusedProgram::withGaps() {
+/// Null if it cannot be made.
+FusedProgram *FusedProgram::gappedForm() {
   if (!countsOnNoGaps())
-    return *this;
+    return this;
   if (!gapped) {
     gapped = again("gaps;");
     gapped->mayHaveGaps = true;
-    // What could be fused without them can be with them.
-    (void)gapped->fuse(graph::Chains::All);
+    gapError = gapped->fuse(graph::Chains::All);
     if (!gapped->chained.empty())
       gapped->unfused = unfused->clone();
   }
-  return *gapped;
+  return gapError ? nullptr : gapped.get();
+}
+
+llvm::Expected<TensorProgram *> FusedProgram::withGaps() {
+  if (FusedProgram *form = gappedForm())
+    return form;
+  return llvm::createStringError(gapError->diagnostic.message);
+}
+
+unsigned FusedProgram::mostKernels() {
+  FusedProgram *form = gappedForm();
+  return std::max(mostOwnKernels(), form ? form->mostOwnKernels() : 0);
 }
 
 /// The same kernels, to be changed.
@@ -210,7 +222,8 @@ unsigned FusedProgram::mostOwnKernels() {
   unsigned count = kernels.size() + products.size();
   for (auto &[kernel, shape] : rows)
     count += kernelsIn(kernel, 2) - 1;
-  return chained.empty() ? count : std::max(count, withoutChains().mostOwnKernels());
+  FusedProgram *other = chained.empty() ? nullptr : withoutChains();
+  return other ? std::max(count, other->mostOwnKernels()) : count;
 }
 
 /// What a step reads and writes, besides what programs share.

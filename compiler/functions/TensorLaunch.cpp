@@ -101,9 +101,9 @@ static std::string keyOf(const std::string &kernel, const std::string &layout,
                     std::to_string(cut.fewPrograms) + "|" + std::to_string(int(cut.share)) + "p" +
                     std::to_string(cut.parts) + "," + std::to_string(cut.step) + "|";
   for (bool flag : {cut.loop, cut.evenColumns, cut.evenRows, cut.evenInner, cut.evenDepth,
-                    cut.oneBlock, cut.wide, cut.announces, cut.streams})
+                    cut.oneBlock, cut.wide, cut.announces, cut.streams, cut.hasEmptySize})
     key += flag ? '1' : '0';
-  for (auto *flags : {&cut.divisible, &cut.aligned, &cut.absent}) {
+  for (auto *flags : {&cut.divisible, &cut.aligned, &cut.absent, &cut.ofNothing}) {
     key += "|";
     for (bool flag : *flags)
       key += flag ? '1' : '0';
@@ -140,6 +140,12 @@ bool FusedProgram::cutWithoutPrograms(graph::Cut &cut, Extents &extents, const T
   extents.columns = atLeastOne(shape.columns, sizes);
   cut = chooseCut(shape, extents, target);
   cut.absent = std::move(absent);
+  for (mlir::Value result :
+       graph::KernelOp(shape.op).getBody().front().getTerminator()->getOperands()) {
+    auto partial = result.getDefiningOp<graph::PartialOp>();
+    cut.ofNothing.push_back(partial &&
+                            graph::product(graph::sizesOf(partial.getSrc())).evaluate(sizes) == 0);
+  }
   return true;
 }
 
@@ -153,6 +159,7 @@ static std::optional<std::vector<int64_t>> valuesOf(const KernelShape &shape, gr
     std::optional<int64_t> value = size.evaluate(sizes);
     if (!value)
       return std::nullopt;
+    cut.hasEmptySize |= *value == 0;
     if (!cut.absent.empty())
       value = size == graph::product(shape.rows)      ? extents.rows
               : size == graph::product(shape.columns) ? extents.columns

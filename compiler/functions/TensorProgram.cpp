@@ -286,9 +286,12 @@ std::unique_ptr<eval::EvalError> FusedProgram::build(eval::Evaluator &evaluator,
   return error;
 }
 
+/// Where arrays of the caller's are seen in other shapes, or what becomes of them may be, in some
+/// form of the program.
 bool FusedProgram::countsOnNoGaps() {
+  auto shapes = function().getBody().front().getOps<graph::ReshapeOp>();
   return function()->hasAttr(graph::kOtherShapesAttr) ||
-         function()->hasAttr(graph::kWithoutGapsAttr);
+         (function()->hasAttr(graph::kUpdatesAttr) && !shapes.empty());
 }
 
 std::unique_ptr<eval::EvalError> FusedProgram::fuse(graph::Chains chains) {

@@ -150,7 +150,7 @@ public:
 
   /// This program counts on arrays of the caller's that have no gaps where it sees them in another
   /// shape. The same function for arrays that may have some, or this program, if it sees none so.
-  virtual TensorProgram &withGaps() = 0;
+  virtual llvm::Expected<TensorProgram *> withGaps() = 0;
   /// What runs for sizes: this program, or, where a program of a kernel could not hold what it
   /// needs, one in which products stand apart; or one in which programs share the inner
   /// dimensions of products with few blocks, or rows of which there are few. Parameters and

@@ -31,9 +31,6 @@ inline constexpr llvm::StringLiteral kUpdatesAttr = "graph.updates";
 /// Array of i64: its last parameters are others in another shape, one number of a parameter each.
 /// They are nobody's arguments: they lie in the memory of those, which has no gaps.
 inline constexpr llvm::StringLiteral kOtherShapesAttr = "graph.other_shapes";
-/// Unit: what a parameter becomes lies in its memory, and is read there in another shape: it has no
-/// gaps.
-inline constexpr llvm::StringLiteral kWithoutGapsAttr = "graph.without_gaps";
 
 //===----------------------------------------------------------------------===//
 // Operations
@@ -52,7 +49,8 @@ inline constexpr llvm::StringLiteral kChainedAttr = "graph.chained";
 /// On a quotient or a remainder, unit: of places in an array, and sizes, none of which is below
 /// zero where somebody looks.
 inline constexpr llvm::StringLiteral kOfPlacesAttr = "graph.of_places";
-/// On a kernel, unit: a result lies where an operand does.
+/// On a kernel, array of i64: the number of a result and that of the operand where it lies, for
+/// each that does.
 inline constexpr llvm::StringLiteral kInPlaceAttr = "graph.in_place";
 /// On a kernel, unit: each program computes one of its products, which have rows, left operand and
 /// inner dimension in common, and nothing else.

@@ -243,6 +243,8 @@ Value BlockEmitter::emitMap(MapOp op, Form form) {
       value = elements.convert(value, element, common);
     values.push_back(spread(value, own, form));
   }
+  if (op->hasAttr(kOfPlacesAttr) && frame.hasEmptySize) // where nobody looks
+    values[1] = make<arith::MaxSIOp>(values[1], elements.constant(values[1], common, 1));
   if (op->hasAttr(kOfPlacesAttr)) // rounding toward zero is rounding down there
     return op.getKind() == MapKind::mod ? make<arith::RemSIOp>(values[0], values[1])
                                         : make<arith::DivSIOp>(values[0], values[1]);
@@ -342,10 +344,14 @@ Value BlockEmitter::partialBlock(PartialOp op, Form &form) {
   Value block = get(op.getSrcMutable(), own);
   form = {true, own.column};
   block = spread(block, own, form);
-  if (!rowMask)
-    return block;
   Value nothing =
       Elements(b, loc).identity(block.getType(), op.getKind(), op.getType().getElement());
+  ValueRange results = KernelOp(shape.op).getBody().front().getTerminator()->getOperands();
+  size_t result = llvm::find(results, op.getResult()) - results.begin();
+  if (result < frame.ofNothing.size() && frame.ofNothing[result])
+    return nothing;
+  if (!rowMask)
+    return block;
   return make<arith::SelectOp>(spread(rowMask, {true, false}, form), block, nothing);
 }
 

@@ -31,8 +31,10 @@ public:
 
   mlir::OpBuilder b;
   mlir::Location loc;
-  mlir::Type index;         ///< of row and column indices
-  std::vector<bool> absent; ///< arrays without elements; none: all have some
+  mlir::Type index;            ///< of row and column indices
+  std::vector<bool> absent;    ///< arrays without elements; none: all have some
+  std::vector<bool> ofNothing; ///< results that are combined of no elements
+  bool hasEmptySize;           ///< a divisor of places may be 0
   bool isAbsent(unsigned array) const { return array < absent.size() && absent[array]; }
   llvm::SmallVector<mlir::Value> arrays; ///< pointers and numbers, by array; null: not used
   llvm::SmallVector<mlir::Value> sums;   ///< pointers to what programs share

@@ -138,15 +138,16 @@ def GraphPlaceUpdatesPass : TilePass<"graph-place-updates", "::mlir::func::FuncO
 
     Guarantees: each of the last results can be stored in the memory of its parameter by the
     kernel that computes it. Where that would be read afterwards, a kernel at the end copies it, with the
-    reason among its `reasons`. A kernel that reads what it writes has `graph.in_place`. What a kernel
+    reason among its `reasons`. A kernel that reads what it writes has `graph.in_place`, which says the
+    result and the operand. What a kernel
     that somebody wrote changes (`graph.changes` of its launch) nobody reads behind it, and it is the
     kernel's, or the parameter that becomes it: else the kernel is given a copy. What is read in another
-    shape lies in a parameter only `without-gaps`, and the function has `graph.without_gaps` then.
+    shape lies in a parameter only `without-gaps`.
 
     Never: changes what a function computes.
     ```mlir
     // func.func @f(%w: ...) attributes {graph.updates = array<i64: 0>}
-    // %n = graph.kernel "f" (%w) ... {graph.in_place}
+    // %n = graph.kernel "f" (%w) ... {graph.in_place = array<i64: 0, 0>}
     // return %n
     ```
   }];

@@ -11,7 +11,8 @@ using namespace tile::graph;
 
 KernelFrame::KernelFrame(const KernelShape &shape, const Cut &cut, ModuleOp module)
     : b(module.getContext()), loc(KernelOp(shape.op).getLoc()),
-      index(b.getIntegerType(cut.wide ? 64 : 32)), absent(cut.absent) {
+      index(b.getIntegerType(cut.wide ? 64 : 32)), absent(cut.absent), ofNothing(cut.ofNothing),
+      hasEmptySize(cut.hasEmptySize) {
   KernelOp op = shape.op;
   if (cut.together > 0)
     module->setAttr(cta::kProgramsTogetherAttr, b.getI32IntegerAttr(cut.together));

@@ -122,6 +122,9 @@ struct Cut {
   /// Arrays without elements, if some of the results have elements all the same: along a
   /// dimension of no elements the kernel does as if there were one.
   std::vector<bool> absent;
+  /// Results that are combined of no elements, in such a kernel.
+  std::vector<bool> ofNothing;
+  bool hasEmptySize = false; ///< some size is 0: places are divided by 1 instead
 
   /// Whether there are programs along y, one for each part.
   bool sharesGrid() const { return share == Share::Parts || (share == Share::Step && !alone); }

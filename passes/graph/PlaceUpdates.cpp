@@ -174,8 +174,6 @@ struct GraphPlaceUpdatesPass
       std::string reason = hazard(result, parameter, !withoutGaps);
       if (reason.empty()) {
         noteInPlace(result, parameter);
-        if (isSeenOtherwise(result.get()))
-          function->setAttr(kWithoutGapsAttr, UnitAttr::get(&getContext()));
         ++updatesInPlace;
         continue;
       }
@@ -211,8 +209,15 @@ struct GraphPlaceUpdatesPass
   /// The kernel stores when all that it reads there has been read.
   void noteInPlace(OpOperand &result, Value parameter) {
     auto kernel = result.get().getDefiningOp<KernelOp>();
-    if (llvm::is_contained(kernel.getInputs(), parameter))
-      kernel->setAttr(kInPlaceAttr, UnitAttr::get(&getContext()));
+    size_t number = llvm::find(kernel.getInputs(), parameter) - kernel.getInputs().begin();
+    if (number == kernel.getInputs().size())
+      return;
+    SmallVector<int64_t> pairs;
+    if (auto known = kernel->getAttrOfType<DenseI64ArrayAttr>(kInPlaceAttr))
+      llvm::append_range(pairs, known.asArrayRef());
+    pairs.push_back(cast<OpResult>(result.get()).getResultNumber());
+    pairs.push_back(int64_t(number));
+    kernel->setAttr(kInPlaceAttr, DenseI64ArrayAttr::get(&getContext(), pairs));
   }
 };
 } // namespace

@@ -102,10 +102,18 @@ static bool isElementwise(Operation *op) {
   return gather ? isCallers(gather.getSrc()) : isa_and_nonnull<MapOp, CastOp>(op);
 }
 
+/// Operations of a condition that holds wherever something repeats.
+static constexpr unsigned kMostOfPlaces = 64;
+
 /// How many operations compute a value of arrays of the caller's alone, element by element; nothing
 /// if others do, or more than so many.
 static std::optional<unsigned> countOfCallers(Value value, unsigned most) {
-  value = repeatedIn(value);
+  if (Value once = repeatedIn(value); once != value) {
+    // Where it repeats does not count, but has to be known from places as well.
+    std::optional<unsigned> condition =
+        countOfCallers(value.getDefiningOp()->getOperand(0), kMostOfPlaces);
+    return condition ? countOfCallers(once, most) : std::nullopt;
+  }
   if (auto view = value.getDefiningOp<RearrangeOp>())
     return countOfCallers(view.getSrc(), most);
   Operation *op = value.getDefiningOp();
@@ -412,7 +420,23 @@ private:
     return made;
   }
   Value computedThere(Operation *op) const {
-    return ofOperands(op, [&](Value operand) { return as(repeatedIn(operand)); })->getResult(0);
+    // What repeats is read once, unless nothing else goes along the dimensions in which it does.
+    Operation *made = ofOperands(op, [&](Value operand) { return as(repeatedIn(operand)); });
+    if (isAllOf(made->getResult(0), op->getResult(0)))
+      return made->getResult(0);
+    rewriter.eraseOp(made);
+    return ofOperands(op, [&](Value operand) { return as(operand); })->getResult(0);
+  }
+  /// Whether `made` has all dimensions of `to` along which a value goes.
+  bool isAllOf(Value made, Value value) const {
+    Sizes own = inFull(value), sizes = typeOf(made).sizes();
+    size_t missing = to.size() - sizes.size();
+    return llvm::all_of(runs, [&](const Run &run) {
+      return repeats(own, run) ||
+             llvm::all_of(llvm::seq(run.result, run.resultEnd), [&](size_t dim) {
+               return to[dim].isConstant(1) || (dim >= missing && sizes[dim - missing] == to[dim]);
+             });
+    });
   }
   /// What computes a view of what is computed: the function of such views.
   Operation *computedAs(RearrangeOp view) const {
@@ -538,7 +562,8 @@ struct ReshapeOfMap : OpRewritePattern<ReshapeOp> {
     llvm::append_range(dims, llvm::seq<int64_t>(0, rank));
     if (missing)
       value = RearrangeOp::create(rewriter, op.getLoc(), op.getType(), value, dims);
-    assert(value.getType() == op.getType() && "all dimensions are of some operand");
+    if (value.getType() != op.getType())
+      return failure(); // some dimension is of no operand: what was made is erased
     rewriter.replaceOp(op, value);
     return success();
   }

@@ -120,15 +120,19 @@ std::optional<unsigned> RowLevels::findLastPass() {
       results.push_back(result);
   for (Value result : results)
     wanted.push_back({of(result), result});
-  auto isReadBehind = [&](Value result) {
-    return llvm::any_of(body.getArguments(), [&](BlockArgument array) {
-      return array.getType() == result.getType() && reads(result, array) &&
-             llvm::any_of(wanted, [&](const auto &one) {
-               return one.first > of(result) && reads(one.second, array);
-             });
+  auto isReadBehind = [&](Value result, BlockArgument array) {
+    return llvm::any_of(wanted, [&](const auto &one) {
+      return one.first > of(result) && reads(one.second, array);
     });
   };
-  if (!op->hasAttr(kInPlaceAttr) || llvm::none_of(results, isReadBehind))
+  auto places = op->getAttrOfType<DenseI64ArrayAttr>(kInPlaceAttr);
+  bool isHazard = false;
+  for (size_t i = 0; places && i + 1 < size_t(places.size()); i += 2) {
+    Value result = body.getTerminator()->getOperand(unsigned(places[i]));
+    isHazard |= llvm::is_contained(results, result) &&
+                isReadBehind(result, body.getArgument(unsigned(places[i + 1])));
+  }
+  if (!isHazard)
     return std::nullopt;
   return llvm::max_element(wanted, llvm::less_first())->first;
 }

@@ -69,7 +69,13 @@ llvm::Error capi::readCall(tile_program &program, const void *const *arguments, 
            !stridesOf(*static_cast<const tile_tensor *>(value)).empty();
   };
   bool someGaps = llvm::any_of(llvm::zip_equal(parameters, call.values), hasGaps);
-  call.function = someGaps ? &program.program->withGaps() : program.program.get();
+  call.function = program.program.get();
+  if (someGaps) {
+    llvm::Expected<TensorProgram *> form = program.program->withGaps();
+    if (!form)
+      return form.takeError();
+    call.function = *form;
+  }
   call.program = &call.function->forSizes(call.sizes, *program.target);
   call.program->chooseParts(call.sizes, *program.target);
   return llvm::Error::success();

@@ -94,7 +94,13 @@ std::unique_ptr<EvalError> TensorFunctions::compile(Evaluator &evaluator, Call &
     auto *tensor = value.dynExtension<Tensor>();
     return tensor && !tensor->isContiguous();
   });
-  call.program = hasGaps ? &entry.program->withGaps() : entry.program.get();
+  call.program = entry.program.get();
+  if (!hasGaps)
+    return nullptr;
+  llvm::Expected<TensorProgram *> form = entry.program->withGaps();
+  if (!form)
+    return fail(llvm::toString(form.takeError()), "RuntimeError");
+  call.program = *form;
   return nullptr;
 }
 

@@ -366,3 +366,25 @@ func.func @elements_of_parts(%x: !graph.tensor<"N", f32>, %j: !graph.tensor<"K",
   %e = graph.gather %s[%j] : (!graph.tensor<"N + 1", f32>, !graph.tensor<"K", i32>) -> !graph.tensor<"K", f32>
   return %e, %f : !graph.tensor<"K", f32>, !graph.tensor<"", f32>
 }
+
+// -----
+
+// What only repeats along a dimension goes on doing so in another shape.
+// CHECK-LABEL: @repeated_alone
+// CHECK: graph.map where({{.*}}) : {{.*}} -> !graph.tensor<"6, N", f32>
+// CHECK: graph.map exp({{.*}}) : {{.*}} -> !graph.tensor<"6, N", f32>
+// CHECK: graph.reduce sum
+func.func @repeated_alone(%x: !graph.tensor<"N", f32>) -> !graph.tensor<"N", f32> {
+  %i = graph.index : !graph.tensor<"3", i32>
+  %r = graph.rearrange %i [0, -1, -1] : !graph.tensor<"3", i32> -> !graph.tensor<"3, 1, 1", i32>
+  %j = graph.index : !graph.tensor<"2", i32>
+  %t = graph.rearrange %j [0, -1] : !graph.tensor<"2", i32> -> !graph.tensor<"2, 1", i32>
+  %s = graph.map add(%r, %t) : (!graph.tensor<"3, 1, 1", i32>, !graph.tensor<"2, 1", i32>) -> !graph.tensor<"3, 2, 1", i32>
+  %z = graph.constant 0 : i64 : !graph.tensor<"", i32>
+  %c = graph.map ge(%s, %z) : (!graph.tensor<"3, 2, 1", i32>, !graph.tensor<"", i32>) -> !graph.tensor<"3, 2, 1", i1>
+  %w = graph.map where(%c, %x, %x) : (!graph.tensor<"3, 2, 1", i1>, !graph.tensor<"N", f32>, !graph.tensor<"N", f32>) -> !graph.tensor<"3, 2, N", f32>
+  %e = graph.map exp(%w) : (!graph.tensor<"3, 2, N", f32>) -> !graph.tensor<"3, 2, N", f32>
+  %f = graph.reshape %e : !graph.tensor<"3, 2, N", f32> -> !graph.tensor<"6, N", f32>
+  %o = graph.reduce sum %f [0] : !graph.tensor<"6, N", f32> -> !graph.tensor<"N", f32>
+  return %o : !graph.tensor<"N", f32>
+}
