@@ -50,6 +50,21 @@ static Value placeIn(const Run &run, ArrayRef<Size> result, IndexBuilder &indice
   return place;
 }
 
+/// Where that is along each dimension of the source.
+static void indicesIn(const Run &run, ArrayRef<Size> source, ArrayRef<Size> result,
+                      IndexBuilder &indices, MutableArrayRef<Value> at) {
+  if (run.source == run.sourceEnd)
+    return;
+  Value place = placeIn(run, result, indices);
+  for (size_t i = run.sourceEnd; i-- > run.source;) {
+    bool isFirst = i == run.source;
+    Value size = isFirst ? Value() : indices.number(source[i]);
+    at[i] = isFirst ? place : indices.map(MapKind::mod, place, size);
+    if (!isFirst)
+      place = indices.map(MapKind::floordiv, place, size);
+  }
+}
+
 /// Dimensions of one size that come and go are no other shape.
 static Value asRearrange(PatternRewriter &rewriter, ReshapeOp op) {
   Sizes source = typeOf(op.getSrc()).sizes(), result = op.getType().sizes();
@@ -88,7 +103,7 @@ static bool isCallers(Value value) {
 }
 
 /// The dimension along which a value is the numbers from 0 on; nothing if it is something else.
-static std::optional<size_t> placesOf(Value value) {
+static std::optional<size_t> dimOfPlaces(Value value) {
   auto view = value.getDefiningOp<RearrangeOp>();
   if (!(view ? view.getSrc() : value).getDefiningOp<IndexOp>())
     return std::nullopt;
@@ -260,16 +275,8 @@ struct LowerReshape : OpRewritePattern<ReshapeOp> {
         return failure();
     IndexBuilder indices(rewriter, op.getLoc());
     SmallVector<Value> at(source.size());
-    for (const Run &run : runs) {
-      // The place in the run, then where that is along each dimension of the source.
-      Value place = placeIn(run, result, indices);
-      for (size_t i = run.sourceEnd; i-- > run.source;) {
-        bool isLast = i == run.source;
-        at[i] = isLast ? place : indices.map(MapKind::mod, place, indices.number(source[i]));
-        if (!isLast)
-          place = indices.map(MapKind::floordiv, place, indices.number(source[i]));
-      }
-    }
+    for (const Run &run : runs)
+      indicesIn(run, source, result, indices, at);
     // Where it is repeated it has the only element there is.
     for (size_t dim = 0; dim < source.size(); ++dim)
       if (isRepeated(dim))
@@ -340,7 +347,7 @@ public:
     if (isView(operand))
       return viewOf(operand);
     operand = asOneView(rewriter, operand);
-    if (placesOf(operand))
+    if (dimOfPlaces(operand))
       return elementsOf(operand);
     if (!isCallers(operand)) {
       auto view = operand.getDefiningOp<RearrangeOp>();
@@ -463,30 +470,19 @@ private:
     Sizes own = inFull(operand), shape;
     SmallVector<Value> at(from.size());
     for (const Run &run : runs) {
-      if (run.source < run.sourceEnd)
-        indicesIn(run, indices, at);
+      indicesIn(run, from, to, indices, at);
       for (size_t i = run.source; i < run.sourceEnd; ++i)
         if (own[i].isConstant(1))
           at[i] = indices.number(Size(0));
     }
     at.erase(at.begin(), at.end() - typeOf(operand).sizes().size());
-    if (std::optional<size_t> along = placesOf(operand))
+    if (std::optional<size_t> along = dimOfPlaces(operand))
       return at[*along];
     unsigned dim;
     for (Value index : at)
       shape = *broadcast(shape, typeOf(index).sizes(), dim);
     auto type = GraphTensorType::of(rewriter.getContext(), shape, typeOf(operand).getElement());
     return GatherOp::create(rewriter, loc, type, operand, at, /*guarded=*/false);
-  }
-  void indicesIn(const Run &run, IndexBuilder &indices, SmallVectorImpl<Value> &at) const {
-    Value place = placeIn(run, to, indices);
-    for (size_t i = run.sourceEnd; i-- > run.source;) {
-      bool isFirst = i == run.source;
-      Value size = isFirst ? Value() : indices.number(from[i]);
-      at[i] = isFirst ? place : indices.map(MapKind::mod, place, size);
-      if (!isFirst)
-        place = indices.map(MapKind::floordiv, place, size);
-    }
   }
 
   PatternRewriter &rewriter;
