@@ -9,7 +9,6 @@ using namespace tile::host;
 using eval::ArgReader;
 using eval::fail;
 using llvm::ArrayRef;
-using llvm::StringRef;
 using Kind = PyValue::Kind;
 
 /// `x.f(2, 3)` and `x.f((2, 3))` alike; -1 is allowed.

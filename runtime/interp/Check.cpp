@@ -7,7 +7,6 @@
 #include <cstring>
 
 using namespace tile::interp;
-using tile::formatted;
 
 std::string tile::interp::describeLane(int64_t lane, llvm::ArrayRef<int64_t> shape) {
   if (shape.empty())

@@ -9,7 +9,6 @@
 #include "text/Format.h"
 
 using namespace tile::interp;
-using tile::formatted;
 
 /// Of a cell that several lanes of one instruction have touched: which of them counts is not known.
 static constexpr uint32_t kSeveral = ~uint32_t(0);

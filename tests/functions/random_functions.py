@@ -297,6 +297,7 @@ class Function:
             f"tile.flip({x}, {axis})",
             f"tile.cat([{x}[{colons}1:], {x}[{colons}:1]], axis={axis})",
             f"tile.pad({x}, [{widths}])[{colons}:-1]",
+            f"tile.pad({x}, [{widths}], mode='{self.rng.choice(['edge', 'wrap', 'symmetric'])}')[{colons}:-1]",
             f"{x}.reshape(-1).reshape({x}.shape)",
             f"{x}[{colons}::-1]",
             f"{x}[{colons}(tile.arange({x}.shape[{axis}]) * 7 + 3) % {x}.shape[{axis}]]",
@@ -310,9 +311,23 @@ class Function:
         if not shape:
             return
         flat = self.rng.choice(["-1", f"{x}.shape[0], -1", f"-1, {x}.shape[-1]"])
+        if self.rng.random() < 0.4:
+            self.repeat(x, shape)
+            return
         form = self.rng.choice(["tile.tanh({x}).reshape({flat}).reshape({x}.shape) + {y}",
                                 "tile.relu({y} - (({x} * 0.5).reshape({flat}) + 1).reshape({x}.shape))"])
         self.add(f"tile.clamp({form.format(x=x, y=y, flat=flat)}, -8, 8)", shape)
+
+    def repeat(self, x, shape):
+        """What repeats, in another shape, and a part of it."""
+        sizes = [f"{x}.shape[{i}]" for i in range(len(shape))]
+        rest = "".join(f", {n}" for n in sizes[1:])
+        form = self.rng.choice([
+            f"({x}.unsqueeze(0).expand(2, {', '.join(sizes)}) * 0.5 + 1).reshape(2 * {sizes[0]}{rest})[{sizes[0]}:]",
+            f"(tile.tanh({x}).unsqueeze(1).expand({sizes[0]}, 3{rest}) * 2).reshape(3 * {sizes[0]}{rest})[:{sizes[0]}]",
+            f"(tile.repeat_interleave({x}, 2, 0) + 1).reshape({sizes[0]}, 2{rest})[:, 1]",
+            f"({x}.unsqueeze(1) * tile.arange(2).reshape(1, 2{', 1' * (len(shape) - 1)})).reshape(-1{rest})[1::2]"])
+        self.add(f"tile.clamp({form}, -8, 8)", shape)
 
     def take_twice(self):
         """Elements of elements, some of them outside."""

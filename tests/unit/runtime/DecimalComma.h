@@ -3,6 +3,7 @@
 #define TILE_TESTS_RUNTIME_DECIMALCOMMA_H
 
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Program.h"
 #include <clocale>
 #include <cstdlib>
 #include <string>
@@ -15,10 +16,15 @@ public:
   DecimalComma() {
     if (llvm::sys::fs::createUniqueDirectory("tile-languages", folder))
       return;
-    std::string path = folder.str().str();
-    std::string command = "localedef -i de_DE -f UTF-8 '" + path + "/de_DE.UTF-8' 2>/dev/null";
-    made = std::system(command.c_str()) == 0 && !::setenv("LOCPATH", path.c_str(), 1) &&
-           std::setlocale(LC_ALL, "de_DE.UTF-8");
+    std::string path = folder.str().str(), language = path + "/de_DE.UTF-8";
+    auto maker = llvm::sys::findProgramByName("localedef");
+    if (!maker)
+      return;
+    std::optional<llvm::StringRef> nowhere[] = {"", "", ""};
+    int failed = llvm::sys::ExecuteAndWait(*maker, {*maker, "-i", "de_DE", "-f", "UTF-8", language},
+                                           std::nullopt, nowhere);
+    made =
+        !failed && !::setenv("LOCPATH", path.c_str(), 1) && std::setlocale(LC_ALL, "de_DE.UTF-8");
   }
   ~DecimalComma() {
     (void)std::setlocale(LC_ALL, "C");
