@@ -432,8 +432,9 @@ TILE_API tile_status tile_program_check_sizes(const tile_program *program, const
 TILE_API tile_status tile_program_result(tile_program *program, const void *const *arguments,
                                          size_t num_arguments, size_t index, tile_tensor *result,
                                          const char **type);
-/* What a run with such arguments, their shapes and strides, needs for what lies between its kernels;
- * often 0. Arrays with gaps may need more: what the function reads in another shape is copied. */
+/* What a run with such arguments, their shapes and strides, needs for what lies between its
+ * kernels; often 0. Arrays with gaps may need more: what the function reads in another shape is
+ * copied. */
 TILE_API tile_status tile_program_workspace(tile_program *program, const void *const *arguments,
                                             size_t num_arguments, size_t *bytes);
 
