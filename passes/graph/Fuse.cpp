@@ -15,7 +15,6 @@ namespace tile::graph {
 
 using namespace mlir;
 using namespace tile::graph;
-using tile::formatted;
 
 #define DEBUG_TYPE "graph-fuse"
 ALWAYS_ENABLED_STATISTIC(kernelsMade, "kernels that operations were grouped into");
