@@ -60,6 +60,7 @@ private:
   llvm::SmallVector<graph::ScanOp> scansOf(llvm::ArrayRef<graph::ReduceOp> reductions,
                                            llvm::ArrayRef<unsigned> stores);
   llvm::SmallVector<mlir::Value> initialOf(const Pass &pass);
+  bool isReadBeside(const Pass &pass);
   void runTurn(const Pass &pass, mlir::scf::ForOp turns);
   void reduceTurn(const Pass &pass, mlir::scf::ForOp turns,
                   llvm::SmallVectorImpl<mlir::Value> &next);

@@ -96,8 +96,6 @@ unsigned RowLevels::last() {
   return most;
 }
 
-/// Whether a pass that goes along the rows for a value reads an array for it, whatever is known of
-/// the rows by then.
 bool RowLevels::reads(Value value, BlockArgument array) {
   bool found = false;
   visitSources(value, [&](Value source) {

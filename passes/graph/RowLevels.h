@@ -23,6 +23,9 @@ public:
   /// The pass that stores a result which goes along rows: the first that knows it. But where
   /// results lie in what is read, and a later pass reads that, the last pass stores them all.
   unsigned storedIn(mlir::Value result);
+  /// Whether a pass that goes along the rows for a value reads an array for it, whatever is known
+  /// of the rows by then.
+  bool reads(mlir::Value value, mlir::BlockArgument array);
   /// The maximum beside which a sum can be added up in one pass; null: none.
   ReduceOp carriedMaximum(ReduceOp sum);
   /// All operations' results that need a value.
@@ -31,7 +34,6 @@ public:
 
 private:
   ReduceOp maximumOf(mlir::Value value);
-  bool reads(mlir::Value value, mlir::BlockArgument array);
   std::optional<unsigned> findLastPass();
 
   const KernelShape &shape;

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
+#include "ir/graph/Attributes.h"
 #include "passes/graph/RowKernel.h"
 #include "passes/graph/Sources.h"
 
@@ -122,6 +123,26 @@ void RowKernel::reduceTurn(const Pass &pass, scf::ForOp turns, SmallVectorImpl<V
   }
 }
 
+/// Whether a result lies in an array that the pass reads, though not for that result: nothing else
+/// would bring the others' loads before its store.
+bool RowKernel::isReadBeside(const Pass &pass) {
+  auto places = op->getAttrOfType<DenseI64ArrayAttr>(kInPlaceAttr);
+  Block &body = op.getBody().front();
+  auto stored = [&](unsigned i) { return body.getTerminator()->getOperand(i); };
+  for (size_t i = 0; places && i + 1 < size_t(places.size()); i += 2) {
+    BlockArgument array = body.getArgument(unsigned(places[i + 1]));
+    if (!llvm::is_contained(pass.stores, unsigned(places[i])) ||
+        levels.reads(stored(unsigned(places[i])), array))
+      continue;
+    if (llvm::any_of(pass.stores,
+                     [&](unsigned other) { return levels.reads(stored(other), array); }) ||
+        llvm::any_of(pass.reductions,
+                     [&](graph::ReduceOp reduce) { return levels.reads(reduce.getSrc(), array); }))
+      return true;
+  }
+  return false;
+}
+
 /// The body of a pass's loop: a chunk of the columns.
 void RowKernel::runTurn(const Pass &pass, scf::ForOp turns) {
   blocks.enterLoop(turns);
@@ -131,7 +152,8 @@ void RowKernel::runTurn(const Pass &pass, scf::ForOp turns) {
   SmallVector<Value> next;
   reduceTurn(pass, turns, next);
   // Of a chunk with an element for each thread, a thread stores what it has read itself.
-  if (!pass.stores.empty() && cut.rows * cut.block < int64_t(32) * cut.warps)
+  if (!pass.stores.empty() &&
+      (cut.rows * cut.block < int64_t(32) * cut.warps || isReadBeside(pass)))
     readBeforeStores(pass.stores);
   for (unsigned i : pass.stores) {
     Form form;
