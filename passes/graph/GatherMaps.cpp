@@ -269,10 +269,7 @@ static std::optional<SmallVector<Value>> placesOf(GatherOp op) {
 
 /// Whether a caller's array is taken at other places.
 static bool isCallersAtPlaces(GatherOp op) {
-  Value array = op.getSrc();
-  while (auto view = array.getDefiningOp<RearrangeOp>())
-    array = view.getSrc();
-  return !array.getDefiningOp() && llvm::all_of(op.getIndices(), isOfPlaces);
+  return isCallers(op.getSrc()) && llvm::all_of(op.getIndices(), isOfPlaces);
 }
 
 namespace {

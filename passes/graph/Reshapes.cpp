@@ -95,13 +95,6 @@ static Value repeatedIn(Value value) {
   return repeats ? map.getOperand(1) : value;
 }
 
-/// Whether a value is an array of the caller's, seen one way or another.
-static bool isCallers(Value value) {
-  while (auto view = value.getDefiningOp<RearrangeOp>())
-    value = view.getSrc();
-  return !value.getDefiningOp();
-}
-
 /// The dimension along which a value is the numbers from 0 on; nothing if it is something else.
 static std::optional<size_t> dimOfPlaces(Value value) {
   auto view = value.getDefiningOp<RearrangeOp>();

@@ -27,3 +27,9 @@ bool tile::graph::isOfPlaces(Value place) {
   });
   return !isRead;
 }
+
+bool tile::graph::isCallers(Value value) {
+  while (auto view = value.getDefiningOp<RearrangeOp>())
+    value = view.getSrc();
+  return !value.getDefiningOp();
+}

@@ -10,6 +10,8 @@ namespace tile::graph {
 /// too. Behind a value it goes on with the operands of its operation, if `goesOn` says so of it.
 void visitSources(llvm::ArrayRef<mlir::Value> values, llvm::function_ref<bool(mlir::Value)> goesOn);
 
+/// Whether a value is an array of the caller's, seen one way or another.
+bool isCallers(mlir::Value value);
 /// Whether a place is computed of places and numbers alone, without anything from memory.
 bool isOfPlaces(mlir::Value place);
 
