@@ -44,6 +44,7 @@ static void addBlockSteps(OpPassManager &pm) {
   pm.addPass(createTruthsPass());
   // Likewise: of what is widened there would be copies.
   pm.addPass(createNarrowBitsPass());
+  pm.addPass(createNarrowFloatsPass());
   // Before dimensions grow: a product's columns need not, if it falls into parts.
   pm.addPass(createSplitColumnsPass());
   // Everything that follows counts on powers of two.

@@ -2,8 +2,10 @@
 #include "compiler/functions/ChooseCut.h"
 #include "passes/graph/RowLevels.h"
 #include "passes/graph/SideBySide.h"
+#include "passes/graph/StoredOperands.h"
 #include "target/Devices.h"
 #include "target/Tuning.h"
+#include "target/tuning/ComputedOperands.h"
 #include "target/tuning/SkinnyProducts.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -200,6 +202,11 @@ static constexpr ProductBlock kProductBlocks[] = {{16, 64, 4},   {16, 128, 4},  
                                                   {64, 64, 4},   {64, 128, 4},  {128, 64, 4},
                                                   {128, 128, 4}, {128, 256, 8}, {256, 128, 8}};
 
+double tile::productsPerCycle(const DeviceModel &device, int64_t bytes) {
+  double tera = device.tera[unsigned(bytes >= 4 ? Arithmetic::Fp32 : Arithmetic::Fp16)];
+  return tera * 1e3 / 2 / (double(device.multiprocessors) * device.gigahertz);
+}
+
 int tile::turnsOnTheWay(const Target &target, int64_t turnBytes, int64_t programs, int64_t wanted) {
   const Tuning &tuning = tuningOf(target);
   bool isAlone = fewPrograms(programs, target) == 1;
@@ -217,6 +224,10 @@ static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of,
   graph::MatmulOp op = shape.product->op;
   int64_t bytes = bytesOf(op.getLhs().getType().getElement());
   cut.inner = std::clamp<int64_t>(128 / bytes, 16, 64);
+  // What is computed of operands, in products of elements that take as long.
+  const DeviceModel &model = deviceLike(target.capability);
+  double perSlot = productsPerCycle(model, bytes) / kComputedOperands.perCycle;
+  auto products = double(1 + shape.product->others.size());
   double best = 0;
   for (const ProductBlock &block : kProductBlocks) {
     if (bytes >= 4 && block.rows * block.columns > 64 * 128)
@@ -231,8 +242,10 @@ static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of,
     int64_t rounds = llvm::divideCeil(uint64_t(std::max<int64_t>(blocks, 1)), uint64_t(atOnce));
     double multiplied = double(std::max<int64_t>(block.rows, 64) * block.columns);
     double loaded = double((block.rows + block.columns) * bytes * tuning.productsPerByte);
-    double time =
-        double(rounds) * (std::max(multiplied, loaded) + tuning.loadedBesideProducts * loaded);
+    double computed = perSlot * (double(block.rows) * of.left.slots +
+                                 double(block.columns) * products * of.right.slots);
+    double time = double(rounds) *
+                  (std::max(multiplied, loaded) + tuning.loadedBesideProducts * loaded + computed);
     if (best != 0 && time >= best)
       continue;
     best = time;
@@ -255,6 +268,27 @@ static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of,
   cutSkinny(cut, shape, of, target);
 }
 
+/// How much of an operand is computed where it is read.
+static Extents::Computed computedOf(const KernelShape &shape, const KernelShape &operand,
+                                    mlir::Value use, const Bindings &sizes) {
+  Extents::Computed of;
+  mlir::Value value = valueToStore(use);
+  if (!value)
+    return of;
+  auto elementsOf = [&](GraphTensorType type) {
+    return double(product(type.sizes()).evaluate(sizes).value_or(0));
+  };
+  of.elements = elementsOf(mlir::cast<GraphTensorType>(value.getType()));
+  if (of.elements == 0)
+    return of;
+  of.slots = slotsOf(operand);
+  for (unsigned array : arraysBehind(value)) {
+    auto type = mlir::cast<GraphTensorType>(shape.op->getOperand(array).getType());
+    of.bytes += elementsOf(type) * double(bytesOf(type.getElement())) / of.elements;
+  }
+  return of;
+}
+
 std::optional<Extents> tile::extentsOf(const KernelShape &shape, const Bindings &sizes) {
   llvm::ArrayRef<Size> rows = shape.rows, batch;
   if (shape.product && !shape.joinsRows) {
@@ -275,7 +309,13 @@ std::optional<Extents> tile::extentsOf(const KernelShape &shape, const Bindings 
       return std::nullopt;
   int64_t parts = shape.parts ? shape.parts->evaluate(sizes).value_or(0) : 0;
   auto [least, most] = std::minmax(*depth, *other);
-  return Extents{*counts[0], *counts[1], *counts[2], *counts[3], most, parts, least};
+  Extents of{*counts[0], *counts[1], *counts[2], *counts[3], most, parts, least, {}, {}};
+  if (shape.product && !shape.product->chain) {
+    MatmulOp op = shape.product->op;
+    of.left = computedOf(shape, shape.product->left, op.getLhs(), sizes);
+    of.right = computedOf(shape, shape.product->right, op.getRhs(), sizes);
+  }
+  return of;
 }
 
 bool tile::isStreaming(const KernelShape &shape, const Cut &cut, const Extents &of,

@@ -14,12 +14,21 @@
 
 namespace tile {
 
+struct DeviceModel;
+
 /// The numbers of a launch. Of a product, `batch` of which are multiplied; of a chain of two,
 /// `depth` is what the first one adds up.
 struct Extents {
   int64_t batch = 1, rows = 1, columns = 1, inner = 1, depth = 1;
   int64_t parts = 0;      ///< programs that share the rows; 0: each program has rows of its own
   int64_t leastDepth = 1; ///< of several first products; `depth` is the most
+  /// Of a product: what an operand takes that is computed where it is read.
+  struct Computed {
+    double slots = 0; ///< for each element (graph::slotsOf); 0: it is an array
+    double bytes = 0; ///< that an element takes in memory
+    double elements = 0;
+  };
+  Computed left, right;
 };
 /// Nothing if they do not fit 64 bits.
 std::optional<Extents> extentsOf(const graph::KernelShape &shape, const graph::Bindings &sizes);
@@ -74,6 +83,15 @@ bool isBestSideBySide(const graph::KernelShape &joined,
                       llvm::ArrayRef<const graph::KernelShape *> apart,
                       const graph::Bindings &sizes, const Target &target);
 
+/// Operands of a product that are faster computed by kernels in front of it than where it reads
+/// them, of these sizes.
+struct OperandsToStore {
+  bool left = false, right = false;
+  auto operator<=>(const OperandsToStore &) const = default;
+};
+OperandsToStore operandsToStore(const graph::KernelShape &shape, const Extents &extents,
+                                const Target &target);
+
 /// How many programs are best to share each row of a kernel without a product; 1: they do not.
 int64_t shareRows(const graph::KernelShape &shape, const Extents &extents, const Target &target);
 /// The kernel that is a step of these.
@@ -98,6 +116,9 @@ inline int64_t powerOfTwo(int64_t n) {
 /// at most `wanted`.
 int turnsOnTheWay(const Target &target, int64_t turnBytes, int64_t programs,
                   int64_t wanted = INT64_MAX);
+
+/// Products of elements of so many bytes that a multiprocessor does in a cycle.
+double productsPerCycle(const DeviceModel &device, int64_t bytes);
 
 /// Programs along x that the cut needs.
 int64_t countPrograms(const graph::KernelShape &shape, const graph::Cut &cut,

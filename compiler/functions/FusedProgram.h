@@ -85,6 +85,8 @@ private:
   llvm::Expected<TensorLaunch> launchHand(const Asked &asked, const TensorKernel &kernel);
   FusedProgram *withoutChains();
   FusedProgram *gappedForm();
+  FusedProgram &storedForSizes(const graph::Bindings &sizes, const Target &target);
+  FusedProgram &withStored(const std::map<unsigned, OperandsToStore> &which);
   FusedProgram &besideForSizes(const graph::Bindings &sizes, const Target &target);
   void findBeside();
   FusedProgram &withBeside(const std::vector<bool> &which);
@@ -136,11 +138,14 @@ private:
   std::optional<std::vector<Beside>> beside;   ///< nothing: nobody has asked yet
   mlir::OwningOpRef<mlir::ModuleOp> allBeside; ///< with all of them joined
   /// What was asked for last, as runs repeat.
-  struct {
+  struct Last {
     graph::Bindings sizes;
     const Target *target = nullptr;
     FusedProgram *program = nullptr;
-  } lastBeside;
+  };
+  Last lastBeside, lastStored;
+  /// Programs in which operands are stored before their products, by kernel.
+  std::map<std::map<unsigned, OperandsToStore>, std::unique_ptr<FusedProgram>> stored;
   /// Programs in which some are.
   std::map<std::vector<bool>, std::unique_ptr<FusedProgram>> joined;
   std::vector<graph::KernelShape> inParts; ///< kernels that share their rows among programs

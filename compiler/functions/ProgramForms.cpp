@@ -3,14 +3,16 @@
 // Chains of products whose blocks do not fit a multiprocessor are fused apart, and where a product
 // has fewer blocks than the chip computes at once, programs share its inner dimension: two kernels
 // in the place of one. So they do with long rows where there are few, a kernel for each pass.
-// Products of few rows that have a left operand in common may be side by side in one kernel. Each
-// form is made when a launch first needs it.
+// Products of few rows that have a left operand in common may be side by side in one kernel.
+// What products compute of their operands for each block again is stored before where there are
+// many blocks. Each form is made when a launch first needs it.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/functions/FusedProgram.h"
 #include "frontend/eval/DType.h"
 #include "passes/graph/Elements.h"
 #include "passes/graph/SideBySide.h"
+#include "passes/graph/StoredOperands.h"
 #include "text/Format.h"
 
 using namespace mlir;
@@ -21,13 +23,20 @@ using graph::KernelShape;
 using graph::Size;
 using graph::Sizes;
 
+static SmallVector<KernelOp> kernelsOf(ModuleOp module) {
+  func::FuncOp function = *module.getOps<func::FuncOp>().begin();
+  return llvm::to_vector(function.getBody().front().getOps<KernelOp>());
+}
+
 FusedProgram &FusedProgram::wholeForSizes(const Bindings &sizes, const Target &target) {
   bool fits = chains == graph::Chains::None || llvm::all_of(chained, [&](const KernelShape &shape) {
                 std::optional<Extents> extents = extentsOf(shape, sizes);
                 return !extents || chainFits(shape, *extents, target);
               });
   FusedProgram *other = fits ? nullptr : withoutChains();
-  return other ? other->wholeForSizes(sizes, target) : besideForSizes(sizes, target);
+  if (other)
+    return other->wholeForSizes(sizes, target);
+  return storedForSizes(sizes, target).besideForSizes(sizes, target);
 }
 
 /// Null if it cannot be made.
@@ -91,13 +100,46 @@ std::unique_ptr<FusedProgram> FusedProgram::copy(std::string mark) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Products side by side
+// Operands that are stored before their products
 //===----------------------------------------------------------------------===//
 
-static SmallVector<KernelOp> kernelsOf(ModuleOp module) {
-  func::FuncOp function = *module.getOps<func::FuncOp>().begin();
-  return llvm::to_vector(function.getBody().front().getOps<KernelOp>());
+FusedProgram &FusedProgram::storedForSizes(const Bindings &sizes, const Target &target) {
+  if (lastStored.program && lastStored.sizes == sizes && lastStored.target == &target)
+    return *lastStored.program;
+  std::map<unsigned, OperandsToStore> which;
+  for (auto &[kernel, shape] : products) {
+    std::optional<Extents> extents =
+        graph::canStoreOperands(shape) ? extentsOf(shape, sizes) : std::nullopt;
+    OperandsToStore of = extents ? operandsToStore(shape, *extents, target) : OperandsToStore();
+    if (of.left || of.right)
+      which[kernel] = of;
+  }
+  lastStored = {sizes, &target, &withStored(which)};
+  return *lastStored.program;
 }
+
+FusedProgram &FusedProgram::withStored(const std::map<unsigned, OperandsToStore> &which) {
+  if (which.empty())
+    return *this;
+  std::unique_ptr<FusedProgram> &made = stored[which];
+  if (made)
+    return *made;
+  std::string name = mark + "stored";
+  for (auto [kernel, of] : which)
+    name += formatted("{}{}{}", kernel, of.left ? "l" : "", of.right ? "r" : "");
+  made = copy(name + ";");
+  made->chains = graph::Chains::None; // they fit
+  SmallVector<KernelOp> all = kernelsOf(*made->module);
+  for (auto [kernel, of] : which)
+    graph::storeOperands(all[kernel], of.left, of.right);
+  made->signature = signature;
+  made->describe(signature);
+  return *made;
+}
+
+//===----------------------------------------------------------------------===//
+// Products side by side
+//===----------------------------------------------------------------------===//
 
 void FusedProgram::findBeside() {
   beside.emplace();
@@ -218,8 +260,21 @@ unsigned FusedProgram::kernelsIn(unsigned kernel, int64_t parts) const {
   return row == rows.end() ? 2 : graph::RowSteps(row->second).count();
 }
 
+/// Operands of its products that may be stored.
+static unsigned operandsOf(const KernelShape &shape) {
+  llvm::SmallDenseSet<Value> values;
+  for (graph::MatmulOp op : graph::productsOf(shape))
+    for (Value operand : op->getOperands())
+      if (Value value = graph::valueToStore(operand))
+        values.insert(value);
+  return values.size();
+}
+
 unsigned FusedProgram::mostOwnKernels() {
   unsigned count = kernels.size() + products.size();
+  for (auto &[kernel, shape] : products)
+    if (graph::canStoreOperands(shape))
+      count += operandsOf(shape);
   for (auto &[kernel, shape] : rows)
     count += kernelsIn(kernel, 2) - 1;
   FusedProgram *other = chained.empty() ? nullptr : withoutChains();

@@ -12,6 +12,7 @@
 #include "compiler/functions/ChooseCut.h"
 #include "target/Devices.h"
 #include "target/Tuning.h"
+#include "target/tuning/ComputedOperands.h"
 #include "target/tuning/SkinnyProducts.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -43,6 +44,10 @@ private:
   int64_t bytesOfRows(const Cut &cut, int64_t rows) const {
     return (rows + cut.block * products) * cut.inner * bytes;
   }
+  double loadedOfRows(const Cut &cut, int64_t rows) const {
+    return (double(rows) * leftBytes + double(cut.block * products) * rightBytes) *
+           double(cut.inner);
+  }
   int64_t residentOf(const Cut &cut) const;
   double fromMemory() const;
 
@@ -50,22 +55,27 @@ private:
   const Extents &of;
   const Target &target;
   const Tuning &tuning;
-  int64_t products, bytes; ///< of one left operand; of an operand's element
+  int64_t products, bytes;      ///< of one left operand; of an operand's element
+  double leftBytes, rightBytes; ///< of an element in memory
   int64_t multiprocessors;
-  /// In a microsecond: bytes of memory, those that a multiprocessor gets, and products of elements.
-  double memory, received, multiplied;
+  /// In a microsecond: bytes of memory, those that a multiprocessor gets, products of elements, and
+  /// instructions for elements of operands.
+  double memory, received, multiplied, computedOf;
 };
 } // namespace
 
 Model::Model(const KernelShape &shape, const Extents &of, const Target &target)
     : shape(shape), of(of), target(target), tuning(tuningOf(target)),
       products(int64_t(productsOf(shape).size())), bytes(operandBytes(shape)) {
+  leftBytes = of.left.slots > 0 ? of.left.bytes : double(bytes);
+  rightBytes = of.right.slots > 0 ? of.right.bytes : double(bytes);
   const DeviceModel &device = deviceLike(target.capability);
   multiprocessors = device.multiprocessors;
   memory = device.terabytesPerSecond * 1e6;
   received = kL2BytesPerCycle * device.gigahertz * 1e3;
-  double tera = device.tera[unsigned(bytes >= 4 ? Arithmetic::Fp32 : Arithmetic::Fp16)];
-  multiplied = tera * 1e6 / 2 / double(multiprocessors) * tuning.reachedOfPeaks;
+  double cycles = device.gigahertz * 1e3; // in a microsecond
+  multiplied = productsPerCycle(device, bytes) * cycles * tuning.reachedOfPeaks;
+  computedOf = kComputedOperands.perCycle * cycles;
 }
 
 /// Programs beside each other on a multiprocessor.
@@ -80,8 +90,8 @@ int64_t Model::residentOf(const Cut &cut) const {
 
 /// Of all operands, once.
 double Model::fromMemory() const {
-  double operands = double(of.batch * of.inner) * double(of.rows + of.columns * products);
-  return operands * double(bytes) / (memory * tuning.reachedOfPeaks);
+  double perInner = double(of.rows) * leftBytes + double(of.columns * products) * rightBytes;
+  return double(of.batch * of.inner) * perInner / (memory * tuning.reachedOfPeaks);
 }
 
 bool Model::isSkinny() const {
@@ -108,11 +118,13 @@ double Model::timeOf(const Cut &cut, int64_t parts) const {
   double load = kSkinnyProducts.loadMicroseconds;
   double waited = load + turns * load / (cut.stages - 1);
   double ofTurn = double(std::max<int64_t>(cut.rows, bytes >= 4 ? 1 : 64) * cut.block * products);
-  double computed = double(std::min(together, resident)) * turns * ofTurn * double(cut.inner);
+  double beside = double(std::min(together, resident)) * turns * double(cut.inner);
+  double slots = double(cut.rows) * of.left.slots + double(cut.block * products) * of.right.slots;
+  double computed = beside * (ofTurn / multiplied + slots / computedOf);
   // Rows behind the last are in no memory.
-  double ofRows = turns * double(bytesOfRows(cut, std::min(cut.rows, of.rows)));
-  double round = std::max(
-      {waited, computed / multiplied, double(std::min(together, resident)) * ofRows / received});
+  double ofRows = turns * loadedOfRows(cut, std::min(cut.rows, of.rows));
+  double round =
+      std::max({waited, computed, double(std::min(together, resident)) * ofRows / received});
   double elements = double(of.batch * of.rows * of.columns * products);
   double read = double(programs) * ofRows;
   double time =
@@ -232,6 +244,41 @@ static double timeOfBest(const KernelShape &shape, const Extents &of, const Targ
   int64_t parts = shareInner(shape, of, target);
   return parts > 1 ? bestFor(shape, of, target, parts).second
                    : Model(shape, of, target).timeOf(chooseCut(shape, of, target), 1);
+}
+
+OperandsToStore tile::operandsToStore(const KernelShape &shape, const Extents &of,
+                                      const Target &target) {
+  OperandsToStore best;
+  bool hasLeft = of.left.slots > 0, hasRight = of.right.slots > 0;
+  if ((!hasLeft && !hasRight) || of.batch <= 0 || of.rows <= 0 || of.columns <= 0 || of.inner <= 0)
+    return best;
+  const DeviceModel &device = deviceLike(target.capability);
+  const Tuning &tuning = tuningOf(target);
+  double memory = device.terabytesPerSecond * 1e6 * tuning.reachedOfPeaks; // in a microsecond
+  double slots = kComputedOperands.perCycle * device.gigahertz * 1e3 * device.multiprocessors;
+  double least = timeOfBest(shape, of, target) * kComputedOperands.worthIt;
+  for (OperandsToStore tried : {OperandsToStore{false, true}, {true, false}, {true, true}}) {
+    if ((tried.left && !hasLeft) || (tried.right && !hasRight))
+      continue;
+    Extents with = of;
+    double time = 0;
+    auto store = [&](Extents::Computed &operand) {
+      double moved = operand.elements * (operand.bytes + double(operandBytes(shape))) / memory;
+      time += kSkinnyProducts.launchMicroseconds +
+              std::max(moved, operand.elements * operand.slots / slots);
+      operand = {};
+    };
+    if (tried.left)
+      store(with.left);
+    if (tried.right)
+      store(with.right);
+    time += timeOfBest(shape, with, target);
+    if (time >= least)
+      continue;
+    least = time;
+    best = tried;
+  }
+  return best;
 }
 
 /// Whether no block of columns is of two products: each but the last ends where all blocks do.

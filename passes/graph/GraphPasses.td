@@ -162,6 +162,25 @@ def GraphPlaceUpdatesPass : TilePass<"graph-place-updates", "::mlir::func::FuncO
   let dependentDialects = ["::tile::graph::GraphDialect"];
 }
 
+def GraphStoreOperandsPass : TilePass<"graph-store-operands", "::mlir::func::FuncOp"> {
+  let summary = "compute operands of products in kernels of their own";
+  let description = [{
+    Needs: a function that `graph-place-updates` has left.
+
+    Guarantees: what a kernel of a product computes of arrays before it multiplies is a kernel's result, in front of it, and
+    read as an array. The compiler does so for sizes for which it is faster (`compiler/functions`); this pass does it wherever
+    it can be.
+
+    Never: takes chains of products apart, or kernels that write in the place of what they read.
+    ```mlir
+    // %y = graph.kernel "f" (%x, %q, %s) { %w = q * s, graph.matmul %x, %w }
+    // %w = graph.kernel "f_right" (%q, %s) ..., %y = graph.kernel "f" (%x, %w) ...
+    ```
+  }];
+  let counts = [Count<"operandsStored", "operands of products that kernels of their own compute">];
+  let dependentDialects = ["::tile::graph::GraphDialect"];
+}
+
 def GraphJoinProductsPass : TilePass<"graph-join-products", "::mlir::func::FuncOp"> {
   let summary = "put products of one left operand side by side in one kernel";
   let description = [{

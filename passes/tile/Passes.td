@@ -512,6 +512,25 @@ def NarrowBitsPass : TilePass<"tile-narrow-bits", "::mlir::ModuleOp"> {
                 Count<"constantsMoved", "constants that are added behind a joining">];
 }
 
+def NarrowFloatsPass : TilePass<"tile-narrow-floats", "::mlir::ModuleOp"> {
+  let summary = "add and multiply halves as such, not widened";
+  let description = [{
+    - **Needs**: inlined calls.
+    - **Guarantees**: the same values. What is widened from f16 or bf16, or a constant that is one,
+      perhaps in another shape, added, subtracted or multiplied in f32, and rounded to that type for
+      all who ask, is computed in it.
+    - **Never**: touches bf16 where the target has no arithmetic on it.
+
+    ```
+      %a = arith.extf %x : f16 to f32
+      %b = broadcast(arith.extf %y)       =>     %b = broadcast(%y)
+      %c = arith.mulf %a, %b : f32               %d = arith.mulf %x, %b : f16
+      %d = arith.truncf %c : f32 to f16
+    ```
+  }];
+  let counts = [Count<"floatsNarrowed", "sums and products of halves that are not widened">];
+}
+
 def TruthsPass : TilePass<"tile-truths", "::mlir::ModuleOp"> {
   let summary = "combine truths as such, not as numbers";
   let description = [{
