@@ -63,7 +63,9 @@ static int fewestRegisters(const Function &kernel) {
 static bool cannotHold(const Function &kernel, int threads, const tile::Target &target) {
   if (kernel.getInstructionCount() < tuningOf(target).boundLongInstructions)
     return false;
-  return fewestRegisters(kernel) > mostRegistersOfThread(target, threads);
+  int most = mostRegistersOfThread(target, threads);
+  return estimateKept(kernel, Loads::AsWritten) > most &&
+         estimateKept(kernel, Loads::InPlace) > most;
 }
 
 /// Whether a bound of several programs that came with a kernel is to go: its threads need no more

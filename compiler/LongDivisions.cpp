@@ -10,7 +10,8 @@
 //   sdiv i64 (sext %tile), (sext %n)   =>   sext (sdiv i32 %tile, %n)
 //
 // if %tile is not the least number of 32 bits or %n is not -1: their quotient alone has 33 bits.
-// What remains of a division is short if the divisor is.
+// What remains of a division is short if the divisor is, and so is what is divided by a number of the
+// source if the dividend is: places in an array are taken apart by one length after the other.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/LongDivisions.h"
@@ -33,13 +34,21 @@ static bool isShort(const Value *v, const DataLayout &layout) {
 }
 
 /// Whether `v`, which 32 bits hold, is known not to be their least number. A quotient is no further
-/// from zero than what is divided, and a remainder is nearer to it than the divisor.
+/// from zero than what is divided, and half as far at most by a number of the source but 1 and -1; a
+/// remainder is nearer to zero than the divisor.
 static bool isNeverLeast(const Value *v, const DataLayout &layout) {
   using namespace PatternMatch;
   const Value *from;
+  const APInt *by;
+  unsigned bits = v->getType()->getScalarSizeInBits();
+  if (bits >= kShort && ComputeNumSignBits(v, layout) > bits - kShort + 1)
+    return true; // 31 bits hold it
   if (match(v, m_SRem(m_Value(), m_Value(from))) && isShort(from, layout))
     return true;
-  if (match(v, m_SExt(m_Value(from))) || match(v, m_SDiv(m_Value(from), m_Value())))
+  if (match(v, m_SDiv(m_Value(from), m_APInt(by))) && by->abs().ugt(1))
+    return isShort(from, layout);
+  if (match(v, m_SExt(m_Value(from))) || match(v, m_SDiv(m_Value(from), m_Value())) ||
+      match(v, m_Trunc(m_Value(from))))
     return isShort(from, layout) && isNeverLeast(from, layout);
   return isKnownNonNegative(v, layout);
 }
@@ -53,7 +62,7 @@ static Value *shortened(IRBuilder<> &b, Value *v) {
 
 static bool shorten(BinaryOperator &op, const DataLayout &layout) {
   bool isDivision = op.getOpcode() == Instruction::SDiv || op.getOpcode() == Instruction::SRem;
-  if (!isDivision || !op.getType()->isIntegerTy(2 * kShort) || isa<Constant>(op.getOperand(1)))
+  if (!isDivision || !op.getType()->isIntegerTy(2 * kShort))
     return false;
   Value *number = op.getOperand(0), *divisor = op.getOperand(1);
   if (!isShort(number, layout) || !isShort(divisor, layout) ||

@@ -163,41 +163,78 @@ static DenseMap<const BasicBlock *, DenseSet<const Value *>> liveOut(const Funct
 }
 
 /// Registers that a thread needs at the widest point of `order`, behind which `live` lives on.
+/// `free`: values that take none.
 static int widestOf(ArrayRef<const Instruction *> order, const DataLayout &layout,
-                    DenseSet<const Value *> live) {
+                    DenseSet<const Value *> live, const DenseSet<const Value *> &free = {}) {
+  auto takes = [&](const Value *value) {
+    return free.contains(value) ? 0 : registersOf(*value, layout);
+  };
   int now = 0;
   for (const Value *value : live)
-    now += registersOf(*value, layout);
+    now += takes(value);
   int widest = now;
   for (const Instruction *i : reverse(order)) {
-    int result = registersOf(*i, layout);
+    int result = takes(i);
     if (live.erase(i))
       now -= result;
     else
       widest = std::max(widest, now + result);
     for (const Value *operand : i->operand_values())
       if (isa<Instruction>(operand) && live.insert(operand).second)
-        now += registersOf(*operand, layout);
+        now += takes(operand);
     widest = std::max(widest, now);
   }
   return widest;
 }
 
 /// The same of a block.
-static int widestOf(const BasicBlock &block, Loads loads, DenseSet<const Value *> live) {
-  return widestOf(sunk(block, loads), block.getDataLayout(), std::move(live));
+static int widestOf(const BasicBlock &block, Loads loads, DenseSet<const Value *> live,
+                    const DenseSet<const Value *> &free = {}) {
+  return widestOf(sunk(block, loads), block.getDataLayout(), std::move(live), free);
 }
 
 int tile::widestInOrder(const BasicBlock &block, ArrayRef<const Instruction *> order) {
   return widestOf(order, block.getDataLayout(), liveOut(*block.getParent())[&block]);
 }
 
-int tile::estimateRegisters(const Function &kernel, Loads loads) {
+static int estimate(const Function &kernel, Loads loads, const DenseSet<const Value *> &free) {
   auto behind = liveOut(kernel);
   int widest = 0;
   for (const BasicBlock &block : kernel)
-    widest = std::max(widest, widestOf(block, loads, behind[&block]));
+    widest = std::max(widest, widestOf(block, loads, behind[&block], free));
   return widest;
+}
+
+int tile::estimateRegisters(const Function &kernel, Loads loads) {
+  return estimate(kernel, loads, {});
+}
+
+/// Whether `i` is which block of the grid this is, how many there are, or the like.
+static bool isOfBlock(const Instruction &i) {
+  auto *call = dyn_cast<IntrinsicInst>(&i);
+  StringRef name = call ? call->getCalledFunction()->getName() : StringRef();
+  return name.starts_with("llvm.nvvm.read.ptx.sreg.ctaid") ||
+         name.starts_with("llvm.nvvm.read.ptx.sreg.nctaid");
+}
+
+int tile::estimateKept(const Function &kernel, Loads loads) {
+  DenseSet<const Value *> free, uniform;
+  for (const Instruction &i : instructions(kernel)) { // those of operands come first, but in phis
+    bool isArithmetic = isa<BinaryOperator, CastInst, GetElementPtrInst, SelectInst, CmpInst>(i);
+    bool isUniform =
+        isOfBlock(i) || (isArithmetic && all_of(i.operand_values(), [&](const Value *v) {
+                           return !isa<Instruction>(v) || uniform.contains(v);
+                         }));
+    if (isUniform)
+      uniform.insert(&i);
+    auto *place = dyn_cast<GetElementPtrInst>(&i);
+    bool isDescriptor = i.getOpcode() == Instruction::Or && all_of(i.users(), [](const User *user) {
+                          return multiplies(*cast<Instruction>(user));
+                        });
+    if (isUniform || isDescriptor || (place && place->getPointerAddressSpace() == 3))
+      free.insert(&i);
+  }
+  return estimate(kernel, loads, free);
 }
 
 PartsEstimate tile::estimateParts(const Function &kernel, const LoopInfo &loops, Loads loads) {

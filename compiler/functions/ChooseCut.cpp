@@ -42,7 +42,9 @@ static Traits traitsOf(const KernelShape &shape) {
     bool unitRow = !access.rowStrides.empty() && access.rowStrides.back().isConstant(1);
     bool isBoth = access.hasColumn && access.hasRow;
     traits.sharesColumns |= isLoad && access.hasColumn && !access.hasRow;
-    traits.alongColumns |= isBoth && unitColumn;
+    // What neighbouring rows have in common is smaller than what lies along them.
+    bool isOfLast = access.rowStrides.empty() || access.rowStrides.back() != Size(0);
+    traits.alongColumns |= isBoth && unitColumn && isOfLast;
     traits.alongRows |= isBoth && unitRow && !unitColumn;
   };
   for (const Access &access : shape.loads)

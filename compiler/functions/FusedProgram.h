@@ -85,6 +85,9 @@ private:
   llvm::Expected<TensorLaunch> launchHand(const Asked &asked, const TensorKernel &kernel);
   FusedProgram *withoutChains();
   FusedProgram *gappedForm();
+  FusedProgram &rowsForSizes(const graph::Bindings &sizes, const Target &target);
+  const std::vector<unsigned> &ofParts();
+  FusedProgram *withRows(const std::vector<unsigned> &which);
   FusedProgram &storedForSizes(const graph::Bindings &sizes, const Target &target);
   FusedProgram &withStored(const std::map<unsigned, OperandsToStore> &which);
   FusedProgram &besideForSizes(const graph::Bindings &sizes, const Target &target);
@@ -144,6 +147,10 @@ private:
     FusedProgram *program = nullptr;
   };
   Last lastBeside, lastStored;
+  /// The kernels that combine parts of rows (PartsOfRows.h), once somebody has asked, and programs
+  /// in which some store them instead.
+  std::optional<std::vector<unsigned>> partsOfRows;
+  std::map<std::vector<unsigned>, std::unique_ptr<FusedProgram>> ofRows;
   /// Programs in which operands are stored before their products, by kernel.
   std::map<std::map<unsigned, OperandsToStore>, std::unique_ptr<FusedProgram>> stored;
   /// Programs in which some are.

@@ -11,6 +11,7 @@
 #include "compiler/functions/FusedProgram.h"
 #include "frontend/eval/DType.h"
 #include "passes/graph/Elements.h"
+#include "passes/graph/PartsOfRows.h"
 #include "passes/graph/SideBySide.h"
 #include "passes/graph/StoredOperands.h"
 #include "text/Format.h"
@@ -36,7 +37,7 @@ FusedProgram &FusedProgram::wholeForSizes(const Bindings &sizes, const Target &t
   FusedProgram *other = fits ? nullptr : withoutChains();
   if (other)
     return other->wholeForSizes(sizes, target);
-  return storedForSizes(sizes, target).besideForSizes(sizes, target);
+  return rowsForSizes(sizes, target).storedForSizes(sizes, target).besideForSizes(sizes, target);
 }
 
 /// Null if it cannot be made.
@@ -97,6 +98,57 @@ std::unique_ptr<FusedProgram> FusedProgram::copy(std::string mark) const {
   made->unfusedBytes = unfusedBytes;
   made->unfusedLaunches = unfusedLaunches;
   return made;
+}
+
+//===----------------------------------------------------------------------===//
+// Few rows, of whose results something is combined
+//===----------------------------------------------------------------------===//
+
+FusedProgram &FusedProgram::rowsForSizes(const Bindings &sizes, const Target &target) {
+  FusedProgram *all = withRows(ofParts());
+  if (all == this)
+    return *this;
+  std::vector<unsigned> which; // where programs would share rows
+  for (auto &[kernel, shape] : all->rows) {
+    std::optional<Extents> extents = extentsOf(shape, sizes);
+    auto isOwn = [&](unsigned number) { return kernels[number].name == all->kernels[kernel].name; };
+    std::vector<unsigned> parts = ofParts();
+    auto own = llvm::find_if(parts, isOwn);
+    if (own != parts.end() && extents && shareRows(shape, *extents, target) > 1)
+      which.push_back(*own);
+  }
+  return *withRows(which);
+}
+
+/// The kernels that combine parts of rows.
+const std::vector<unsigned> &FusedProgram::ofParts() {
+  if (!partsOfRows) {
+    partsOfRows.emplace();
+    for (auto [i, op] : llvm::enumerate(kernelsOf(*module)))
+      if (kernels[i].reduces && graph::hasPartsOfRows(graph::shapeOf(op)))
+        partsOfRows->push_back(i);
+  }
+  return *partsOfRows;
+}
+
+FusedProgram *FusedProgram::withRows(const std::vector<unsigned> &which) {
+  if (which.empty())
+    return this;
+  std::unique_ptr<FusedProgram> &made = ofRows[which];
+  if (made)
+    return made.get();
+  std::string name = mark + "rows";
+  for (unsigned kernel : which)
+    name += std::to_string(kernel) + ",";
+  made = copy(name + ";");
+  made->chains = graph::Chains::None; // they fit
+  made->partsOfRows.emplace();        // nothing more
+  SmallVector<KernelOp> all = kernelsOf(*made->module);
+  for (unsigned kernel : which)
+    graph::storeRows(all[kernel]);
+  made->signature = signature;
+  made->describe(signature);
+  return made.get();
 }
 
 //===----------------------------------------------------------------------===//
@@ -272,6 +324,8 @@ static unsigned operandsOf(const KernelShape &shape) {
 
 unsigned FusedProgram::mostOwnKernels() {
   unsigned count = kernels.size() + products.size();
+  if (!ofParts().empty())
+    count = std::max(count, withRows(ofParts())->mostOwnKernels());
   for (auto &[kernel, shape] : products)
     if (graph::canStoreOperands(shape))
       count += operandsOf(shape);

@@ -110,7 +110,8 @@ std::optional<Reason> tile::obstacleToFlight(scf::ForOp loop, function_ref<bool(
   if (flight.dots.empty())
     return Reason::FlightNothing;
   DenseSet<Operation *> waits;
-  bool meet = false; // all warpgroups, in each turn
+  // All warpgroups meet in each turn where threads copy operands: nobody takes turns there.
+  bool meet = !loop.getBody()->getOps<cta::AsyncWaitOp>().empty();
   for (cta::WarpgroupDotOp dot : flight.dots) {
     if (dot->getBlock() != loop.getBody())
       return Reason::FlightNothing;

@@ -5,6 +5,7 @@
 #include "passes/graph/Fusion.h"
 #include "passes/graph/GraphPasses.h"
 #include "text/Format.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -241,6 +242,40 @@ static constexpr size_t kSideBySide = 64;
 /// that are unrolled have made hundreds.
 static constexpr size_t kNeighbours = 64;
 
+namespace {
+/// How a kernel that reduces goes through an array.
+struct Direction {
+  bool isInnermost = false; ///< what is reduced along lies innermost
+  bool isOutside = false;   ///< rows lie beside each other, and what is reduced along is outside
+};
+} // namespace
+
+static llvm::MapVector<Value, Direction> directionsOf(const Space &space) {
+  llvm::MapVector<Value, Direction> found;
+  for (auto &[use, map] : space.uses) {
+    auto isReduced = [&](int dim) { return dim >= 0 && space.dims[dim].isReduced; };
+    if (map.empty() || map.back() < 0)
+      continue;
+    Direction &direction = found[use->get()];
+    if (isReduced(map.back()))
+      direction.isInnermost = true;
+    else if (llvm::any_of(map, isReduced))
+      direction.isOutside = true;
+  }
+  return found;
+}
+
+/// Whether two kernels reduce rows and columns of one array: programs of one kernel for both would
+/// read it element by element for one of them.
+static bool reduceRowsAndColumns(const Space &one, const Space &other) {
+  llvm::MapVector<Value, Direction> second = directionsOf(other);
+  return llvm::any_of(directionsOf(one), [&](auto &entry) {
+    Direction first = entry.second, its = second.lookup(entry.first);
+    return (first.isInnermost && !first.isOutside && its.isOutside && !its.isInnermost) ||
+           (first.isOutside && !first.isInnermost && its.isInnermost && !its.isOutside);
+  });
+}
+
 /// Whether two kernels should be one: they read the same array; or they have nothing to do
 /// with each other, but do something small with as many elements.
 bool Fusion::areSiblings(Group *pair[2], bool mayShareNothing) const {
@@ -262,14 +297,15 @@ bool Fusion::areSiblings(Group *pair[2], bool mayShareNothing) const {
   std::string reason;
   std::optional<Space> both =
       waitsForItself(ArrayRef(pair, 2)) ? std::nullopt : findSpace(ops, reason);
-  if (!both || shares)
-    return bool(both);
+  if (!both)
+    return false;
+  std::optional<Space> own[2] = {findSpace(pair[0]->ops, reason), findSpace(pair[1]->ops, reason)};
+  if (shares)
+    return !own[0] || !own[1] || !reduceRowsAndColumns(*own[0], *own[1]);
   if (both->product || both->hasPartials())
     return false;
-  std::optional<Space> one = findSpace(pair[0]->ops, reason),
-                       other = findSpace(pair[1]->ops, reason);
-  return one && other && namesOfSizes(*one) == namesOfSizes(*other) &&
-         namesOfSizes(*one) == namesOfSizes(*both);
+  return own[0] && own[1] && namesOfSizes(*own[0]) == namesOfSizes(*own[1]) &&
+         namesOfSizes(*own[0]) == namesOfSizes(*both);
 }
 
 /// Merges pairs of kernels until there is none, in order.

@@ -15,7 +15,8 @@ def GraphNormalizePass : TilePass<"graph-normalize", "::mlir::func::FuncOp"> {
     product takes their softmax, and what is between the two has it as well (`SinkOrders.cpp`). A
     product of which another one takes the rows in another order has those rows, where its right operand
     is the same for both (`TurnedProducts.cpp`). A reduction of at most eight elements of what repeats arrays, and nobody
-    stores, is a chain of maps (`SmallReductions.cpp`).
+    stores, is a chain of maps (`SmallReductions.cpp`). A power by a number of the source, whole or half of one, up to eight,
+    is products and a root (`Powers.cpp`).
 
     Never: makes more products, or reads an array more often.
     ```mlir
@@ -24,7 +25,7 @@ def GraphNormalizePass : TilePass<"graph-normalize", "::mlir::func::FuncOp"> {
     // the product of %x and %w, in another shape
     ```
   }];
-  let counts = [Count<"formsChanged", "products and reductions that have another form">];
+  let counts = [Count<"formsChanged", "products, reductions and powers that have another form">];
   let dependentDialects = ["::tile::graph::GraphDialect"];
 }
 
@@ -178,6 +179,25 @@ def GraphStoreOperandsPass : TilePass<"graph-store-operands", "::mlir::func::Fun
     ```
   }];
   let counts = [Count<"operandsStored", "operands of products that kernels of their own compute">];
+  let dependentDialects = ["::tile::graph::GraphDialect"];
+}
+
+def GraphStoreRowsPass : TilePass<"graph-store-rows", "::mlir::func::FuncOp"> {
+  let summary = "combine what is one number of each row in kernels of their own";
+  let description = [{
+    Needs: a function that `graph-place-updates` has left.
+
+    Guarantees: a kernel that reduces rows and combines their results in parts, and nothing else, stores those results, and a
+    kernel behind it combines them. The compiler does so for sizes of which rows are few and programs better share each
+    (`compiler/functions`); this pass does it wherever it can be.
+
+    Never: takes apart what goes over all columns again for its parts.
+    ```mlir
+    // %p = graph.kernel "f" (%x) { %r = graph.reduce sum %x, graph.partial sum %r }
+    // %r = graph.kernel "f" (%x) { graph.reduce sum %x }, %p = graph.kernel "f_rows" (%r) { graph.partial sum %r }
+    ```
+  }];
+  let counts = [Count<"kernelsSplit", "kernels that store what they had combined of rows">];
   let dependentDialects = ["::tile::graph::GraphDialect"];
 }
 

@@ -42,6 +42,7 @@ private:
   void setDims(KernelShape &of, ArrayRef<Dims> rows, ArrayRef<Dims> columns) const;
   void findForms(KernelShape &of, ArrayRef<Operation *> ops) const;
   void shapeRows();
+  size_t innerOf(ArrayRef<Dims> groups) const;
   void shapeProduct();
   void keepReadsApart();
   KernelShape operand(OpOperand &use, ArrayRef<Dims> rows, ArrayRef<Dims> columns,
@@ -247,9 +248,29 @@ void Shaper::shapeRows() {
     bool isColumn = shape.parts && !shape.reduces ? !of.isPartial : of.isReduced;
     addDim(isColumn ? columns : rows, dim);
   }
-  if (!shape.reduces && !shape.parts && !rows.empty())
-    columns.push_back(rows.pop_back_val());
+  if (!shape.reduces && !shape.parts && !rows.empty()) {
+    size_t inner = innerOf(rows);
+    columns.push_back(rows[inner]);
+    rows.erase(rows.begin() + inner);
+  }
   setDims(shape, rows, columns);
+}
+
+/// Columns of so few that a block would be mostly empty are rows instead: channels of pixels,
+/// coordinates, pairs.
+static constexpr int64_t kFewColumns = 8;
+
+/// Which of the dimensions that are one are a kernel's columns, element by element: the innermost
+/// ones, if they are more than a few.
+size_t Shaper::innerOf(ArrayRef<Dims> groups) const {
+  auto isShort = [&](const Dims &dims) {
+    std::optional<int64_t> count = sizeOf(dims).constant();
+    return count && *count <= kFewColumns;
+  };
+  for (size_t i = groups.size(); i-- > 0;)
+    if (!isShort(groups[i]))
+      return i;
+  return groups.size() - 1;
 }
 
 /// The operations that a value is computed by, in order, from those on whose results are known.

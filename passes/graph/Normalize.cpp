@@ -21,13 +21,14 @@ using namespace mlir;
 using namespace tile::graph;
 
 #define DEBUG_TYPE "graph-normalize"
-ALWAYS_ENABLED_STATISTIC(formsChanged, "products and reductions that have another form");
+ALWAYS_ENABLED_STATISTIC(formsChanged, "products, reductions and powers that have another form");
 
 namespace {
 /// Counts what is replaced.
 struct Counter : RewriterBase::Listener {
   void notifyOperationReplaced(Operation *op, ValueRange) override {
-    count += isa<MatmulOp, ReduceOp, RearrangeOp>(op);
+    auto map = dyn_cast<MapOp>(op);
+    count += isa<MatmulOp, ReduceOp, RearrangeOp>(op) || (map && map.getKind() == MapKind::pow);
   }
   unsigned count = 0;
 };
@@ -40,6 +41,7 @@ struct GraphNormalizePass : public tile::graph::impl::GraphNormalizePassBase<Gra
     addJoinedRowsPatterns(patterns);
     addTurnedProductPatterns(patterns);
     addSmallReductionPatterns(patterns);
+    addPowerPatterns(orders);
     Counter counter;
     GreedyRewriteConfig config;
     config.setListener(&counter);

@@ -17,6 +17,8 @@ void addSinkOrderPatterns(mlir::RewritePatternSet &patterns);
 void addFlippedProductPatterns(mlir::RewritePatternSet &patterns);
 /// Reductions of a few numbers (SmallReductions.cpp).
 void addSmallReductionPatterns(mlir::RewritePatternSet &patterns);
+/// Powers by small numbers of the source (Powers.cpp).
+void addPowerPatterns(mlir::RewritePatternSet &patterns);
 
 /// The product with its dimensions in the order `dims`; null if it cannot have it
 /// (TurnedProducts.cpp).

@@ -79,14 +79,24 @@ LogicalResult WarpSpecializer::findGroups() {
   return failure(result.wasInterrupted());
 }
 
+/// Whether one of two operations runs to its end before the other, which something around both does
+/// again for both at most, not for one of them.
+static bool runsBefore(Operation *first, Operation *other) {
+  for (Operation *up = first; up && !isa<FunctionOpInterface>(up); up = up->getParentOp())
+    if (Operation *beside = up->getBlock()->findAncestorOpInBlock(*other))
+      return beside != up && up->isBeforeInBlock(beside);
+  return false;
+}
+
 /// Whether slots of `group` are filled and read behind those of `before`, so that one ring does for
-/// both: the second of two loops side by side; what is loaded, by no loop, behind a loop that reads
-/// the other to its end. (Blocks of products without a loop are on their way all at once.)
+/// both: the second of two loops side by side, or in loops side by side; what is loaded, by no loop,
+/// behind a loop that reads the other to its end. (Blocks of products without a loop are on their
+/// way all at once.)
 static bool follows(const Group &group, const Group &before) {
   auto loop = dyn_cast<scf::ForOp>(group.firstUser->getParentOp());
   auto first = dyn_cast<scf::ForOp>(before.firstUser->getParentOp());
   if (loop && first)
-    return first->getBlock() == loop->getBlock() && first->isBeforeInBlock(loop);
+    return runsBefore(first, loop);
   Operation *start = group.loads.front();
   return !loop && !first && isa<scf::ForOp>(before.lastUser) &&
          before.lastUser->getBlock() == start->getBlock() &&
