@@ -40,7 +40,7 @@ static TuneConfig toConfig(const TensorCut &cut) {
     add("columns", cut.columns);
   if (cut.inner)
     add("inner", cut.inner);
-  if (cut.parts > 1)
+  if (cut.parts != 1)
     add("parts", cut.parts);
   config.numWarps = cut.warps;
   config.numStages = cut.stages;
@@ -257,6 +257,6 @@ TensorProgram &FunctionTuner::largest(TensorProgram &program, const graph::Bindi
   std::vector<int64_t> parts(whole.kernels.size(), 1);
   for (auto [number, most] : llvm::enumerate(parts))
     for (const TensorCut &cut : whole.cutsFor(number, chosenBy, target))
-      most = std::max(most, cut.parts);
+      most = cut.parts == kScattered ? kScattered : std::max(most, cut.parts);
   return whole.withParts(parts);
 }

@@ -42,8 +42,10 @@ static Traits traitsOf(const KernelShape &shape) {
     bool unitRow = !access.rowStrides.empty() && access.rowStrides.back().isConstant(1);
     bool isBoth = access.hasColumn && access.hasRow;
     traits.sharesColumns |= isLoad && access.hasColumn && !access.hasRow;
-    // What neighbouring rows have in common is smaller than what lies along them.
-    bool isOfLast = access.rowStrides.empty() || access.rowStrides.back() != Size(0);
+    // What neighbouring rows have in common is smaller than what lies along them, if they are many.
+    std::optional<int64_t> beside = shape.rows.empty() ? 1 : shape.rows.back().constant();
+    bool isOfLast = access.rowStrides.empty() || access.rowStrides.back() != Size(0) ||
+                    (beside && *beside < kLeastBlock);
     traits.alongColumns |= isBoth && unitColumn && isOfLast;
     traits.alongRows |= isBoth && unitRow && !unitColumn;
   };
@@ -396,6 +398,8 @@ int64_t tile::countPrograms(const KernelShape &shape, const Cut &cut, const Exte
   int64_t columns = llvm::divideCeil(uint64_t(extents.columns), uint64_t(cut.block));
   if (shape.parts)
     rows = extents.parts;
+  if (cut.share == Share::Scatter)
+    rows = llvm::divideCeil(uint64_t(extents.inner), uint64_t(cut.inner));
   // Of what does not fit 64 bits the caller finds more than a grid has.
   int64_t count =
       shape.reduces ? rows : llvm::SaturatingMultiply(uint64_t(rows), uint64_t(columns));

@@ -83,6 +83,12 @@ bool isBestSideBySide(const graph::KernelShape &joined,
                       llvm::ArrayRef<const graph::KernelShape *> apart,
                       const graph::Bindings &sizes, const Target &target);
 
+/// Whether a product that adds rows to those that numbers name is faster by atomic additions.
+bool isBestScattered(const graph::KernelShape &shape, const Extents &extents, const Target &target);
+/// The kernels that clear the sums, and that add to them.
+graph::Cut cutScatter(const graph::KernelShape &shape, const Extents &extents, const Target &target,
+                      TensorKernel::Scatter which);
+
 /// Operands of a product that are faster computed by kernels in front of it than where it reads
 /// them, of these sizes.
 struct OperandsToStore {

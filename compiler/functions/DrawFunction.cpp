@@ -125,15 +125,16 @@ std::string Picture::nameOf(unsigned buffer) const {
 }
 
 static StringRef kindOf(const TensorKernel &kernel) {
-  return kernel.hand             ? "written by hand"
-         : kernel.chains         ? "two products"
-         : kernel.addsParts      ? "sum of parts"
-         : kernel.step >= 0      ? "rows shared by programs"
-         : kernel.parts > 1      ? "parts of a matrix product"
-         : kernel.sideBySide > 1 ? "matrix products side by side"
-         : kernel.multiplies     ? "matrix product"
-         : kernel.reduces        ? "rows reduced"
-                                 : "element by element";
+  return kernel.hand                                   ? "written by hand"
+         : kernel.chains                               ? "two products"
+         : kernel.scatter != TensorKernel::Scatter::No ? "rows added where numbers say"
+         : kernel.addsParts                            ? "sum of parts"
+         : kernel.step >= 0                            ? "rows shared by programs"
+         : kernel.parts > 1                            ? "parts of a matrix product"
+         : kernel.sideBySide > 1                       ? "matrix products side by side"
+         : kernel.multiplies                           ? "matrix product"
+         : kernel.reduces                              ? "rows reduced"
+                                                       : "element by element";
 }
 
 void Picture::makeBox(const TensorKernel &kernel) {

@@ -42,7 +42,13 @@ static void printKernel(llvm::raw_ostream &os, const TensorKernel &kernel,
   os << formatted("\n  {}", kernel.name);
   if (kernel.line)
     os << formatted(", line {}", kernel.line);
-  if (kernel.addsParts)
+  if (kernel.scatter == TensorKernel::Scatter::Clears)
+    os << ": zeros, of what rows are added to\n";
+  else if (kernel.scatter == TensorKernel::Scatter::Adds)
+    os << ": rows that are added where numbers say, in any order\n";
+  else if (kernel.addsParts && kernel.parts == 1)
+    os << ": what becomes of the sums\n";
+  else if (kernel.addsParts)
     os << formatted(": what {} parts of a matrix product add up to\n", kernel.parts);
   else if (kernel.step >= 0)
     os << (kernel.isAlone

@@ -96,6 +96,7 @@ private:
   std::unique_ptr<FusedProgram> copy(std::string mark) const;
   void shareInner(llvm::ArrayRef<int64_t> parts);
   std::vector<TensorKernel> sharedKernels(unsigned number, const TensorKernel &whole);
+  std::vector<TensorKernel> scatterKernels(unsigned number, const TensorKernel &whole);
   std::vector<TensorKernel> stepsOf(const graph::KernelShape &shape, const TensorKernel &whole);
   void describeStep(TensorKernel &kernel, graph::RowSteps &steps, const graph::KernelShape &shape,
                     const TensorKernel &whole) const;

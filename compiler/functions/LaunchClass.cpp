@@ -52,7 +52,7 @@ void Conditions::ofBlocks() {
     add(Kind::Divides, columns, cut.block);
     add(Kind::AtLeast, columns, 1);
   }
-  if (cut.evenRows)
+  if (cut.evenRows && cut.share != graph::Share::Scatter)
     add(Kind::Divides, rows, cut.rows);
   // The first row of a part is read even if the part has none, and only blocks of rows are masked.
   if (shape.parts && cut.loop && cut.rows == 1)
@@ -69,7 +69,9 @@ void Conditions::ofProduct(int64_t parts) {
     add(Kind::Divides, graph::product(before->columns), cut.block);
     before = &other;
   }
-  if (parts > 1) // sums are counted by 32 bits
+  using graph::Share;
+  bool addsUp = parts > 1 || cut.share == Share::Sum || cut.share == Share::Clear;
+  if (addsUp) // sums are counted by 32 bits
     add(Kind::AtMost, Size(parts) * batch * rows * columns, INT32_MAX);
   if (!product.chain)
     return;
@@ -113,7 +115,9 @@ LaunchClass Conditions::find(int64_t parts) {
   }
   ofNumbers();
   tensors::HandGrid along;
-  if (shape.parts)
+  if (cut.share == graph::Share::Scatter)
+    along.factors.push_back({shape.product->inner, cut.inner});
+  else if (shape.parts)
     along.factors.push_back({*shape.parts, 1});
   else
     along.factors.push_back({rows, cut.rows});

@@ -131,6 +131,11 @@ std::vector<TensorCut> FusedProgram::cutsFor(unsigned index, const graph::Bindin
   if (!extents || extents->batch < 1 || extents->rows < 1 || extents->columns < 1 ||
       extents->inner < 1 || extents->depth < 1 || extents->leastDepth < 1)
     return {};
+  if (shape.product && isBestScattered(shape, *extents, target)) {
+    TensorCut only;
+    only.parts = kScattered;
+    return {only};
+  }
   return cutsBeside(shape, *extents, target);
 }
 

@@ -12,6 +12,7 @@
 #include "frontend/eval/DType.h"
 #include "passes/graph/Elements.h"
 #include "passes/graph/PartsOfRows.h"
+#include "passes/graph/ScatterRows.h"
 #include "passes/graph/SideBySide.h"
 #include "passes/graph/StoredOperands.h"
 #include "text/Format.h"
@@ -162,7 +163,8 @@ FusedProgram &FusedProgram::storedForSizes(const Bindings &sizes, const Target &
   for (auto &[kernel, shape] : products) {
     std::optional<Extents> extents =
         graph::canStoreOperands(shape) ? extentsOf(shape, sizes) : std::nullopt;
-    OperandsToStore of = extents ? operandsToStore(shape, *extents, target) : OperandsToStore();
+    bool isProduct = extents && !isBestScattered(shape, *extents, target);
+    OperandsToStore of = isProduct ? operandsToStore(shape, *extents, target) : OperandsToStore();
     if (of.left || of.right)
       which[kernel] = of;
   }
@@ -262,7 +264,9 @@ TensorProgram &FusedProgram::forSizes(const Bindings &sizes, const Target &targe
     std::string layout;
     const KernelShape &shape = whole.shapeFor(kernel, places, sizes, layout);
     if (std::optional<Extents> extents = extentsOf(shape, sizes))
-      parts[kernel] = tile::shareInner(shape, *extents, target);
+      parts[kernel] = isBestScattered(shape, *extents, target)
+                          ? kScattered
+                          : tile::shareInner(shape, *extents, target);
   }
   for (auto &[kernel, shape] : whole.rows)
     if (std::optional<Extents> extents = extentsOf(shape, sizes))
@@ -291,6 +295,8 @@ void FusedProgram::shareInner(ArrayRef<int64_t> parts) {
   std::vector<Origin> beforeOrigins = std::exchange(origins, {});
   for (auto [i, kernel] : llvm::enumerate(before)) {
     std::vector<TensorKernel> made = {kernel};
+    if (parts[i] == kScattered)
+      made = scatterKernels(i, kernel);
     if (parts[i] > 1) {
       kernel.parts = parts[i];
       auto row = rows.find(i);
@@ -305,9 +311,21 @@ void FusedProgram::shareInner(ArrayRef<int64_t> parts) {
   rows.clear();
 }
 
+/// Whether the sums of a product that adds rows are the kernel's result, as they are.
+static bool endsInSums(const KernelShape &shape) {
+  KernelOp op = shape.op;
+  Block &body = op.getBody().front();
+  graph::MatmulOp product = shape.product->op;
+  return body.getTerminator()->getNumOperands() == 1 &&
+         body.getTerminator()->getOperand(0) == product.getResult() &&
+         product.getType().getElement().isF32() && !graph::writesParameters(op);
+}
+
 unsigned FusedProgram::kernelsIn(unsigned kernel, int64_t parts) const {
   if (parts == 1)
     return 1;
+  if (parts == kScattered)
+    return endsInSums(products.find(kernel)->second) ? 2 : 3;
   auto row = rows.find(kernel);
   return row == rows.end() ? 2 : graph::RowSteps(row->second).count();
 }
@@ -326,9 +344,11 @@ unsigned FusedProgram::mostOwnKernels() {
   unsigned count = kernels.size() + products.size();
   if (!ofParts().empty())
     count = std::max(count, withRows(ofParts())->mostOwnKernels());
-  for (auto &[kernel, shape] : products)
+  for (auto &[kernel, shape] : products) {
+    count += graph::rowsAddedTo(shape) ? 1 : 0;
     if (graph::canStoreOperands(shape))
       count += operandsOf(shape);
+  }
   for (auto &[kernel, shape] : rows)
     count += kernelsIn(kernel, 2) - 1;
   FusedProgram *other = chained.empty() ? nullptr : withoutChains();
@@ -444,6 +464,35 @@ std::vector<TensorKernel> FusedProgram::sharedKernels(unsigned number, const Ten
   std::vector<TensorKernel> made;
   made.push_back(std::move(first));
   made.push_back(std::move(second));
+  return made;
+}
+
+/// One that clears the sums, one that adds to them, and one that does the rest.
+std::vector<TensorKernel> FusedProgram::scatterKernels(unsigned number, const TensorKernel &whole) {
+  const KernelShape &shape = products.find(number)->second;
+  std::vector<TensorKernel> made = sharedKernels(number, whole);
+  TensorKernel clear = made.front();
+  unsigned sums = clear.buffers.back();
+  clear.scatter = TensorKernel::Scatter::Clears;
+  clear.name = graph::nameOfKernel(shape, graph::Share::Clear);
+  clear.buffers = {sums};
+  clear.numRead = 0;
+  clear.bytesRead = Size();
+  clear.operations = {"zeros"};
+  TensorKernel &add = made.front(), &rest = made.back();
+  add.scatter = TensorKernel::Scatter::Adds;
+  add.name = graph::nameOfKernel(shape, graph::Share::Scatter);
+  Size added = shape.product->inner * graph::product(shape.columns) * Size(4);
+  add.bytesRead = add.bytesRead + added;
+  add.bytesWritten = added;
+  llvm::replace(add.operations, std::string("matmul"), std::string("atomic add"));
+  llvm::replace(rest.operations, std::string("sum of parts"), std::string("sums"));
+  if (endsInSums(shape)) {
+    clear.buffers = {whole.buffers.back()};
+    add.buffers.back() = whole.buffers.back();
+    made.pop_back();
+  }
+  made.insert(made.begin(), std::move(clear));
   return made;
 }
 

@@ -10,9 +10,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/functions/ChooseCut.h"
+#include "passes/graph/ScatterRows.h"
 #include "target/Devices.h"
 #include "target/Tuning.h"
 #include "target/tuning/ComputedOperands.h"
+#include "target/tuning/Scatter.h"
 #include "target/tuning/SkinnyProducts.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -120,7 +122,8 @@ double Model::timeOf(const Cut &cut, int64_t parts) const {
   double ofTurn = double(std::max<int64_t>(cut.rows, bytes >= 4 ? 1 : 64) * cut.block * products);
   double beside = double(std::min(together, resident)) * turns * double(cut.inner);
   double slots = double(cut.rows) * of.left.slots + double(cut.block * products) * of.right.slots;
-  double computed = beside * (ofTurn / multiplied + slots / computedOf);
+  // What is computed of the first turn's operands waits for them.
+  double computed = beside * (ofTurn / multiplied + slots / computedOf) + (slots > 0 ? load : 0);
   // Rows behind the last are in no memory.
   double ofRows = turns * loadedOfRows(cut, std::min(cut.rows, of.rows));
   double round =
@@ -239,6 +242,11 @@ void tile::cutSkinny(Cut &cut, const KernelShape &shape, const Extents &of, cons
   cut.share = Share::None;
 }
 
+static void setEven(Cut &cut, const Extents &of) {
+  cut.evenColumns = of.columns % cut.block == 0 && of.columns > 0;
+  cut.evenRows = of.rows % cut.rows == 0;
+}
+
 /// A product's, in the form that launches choose.
 static double timeOfBest(const KernelShape &shape, const Extents &of, const Target &target) {
   int64_t parts = shareInner(shape, of, target);
@@ -246,10 +254,47 @@ static double timeOfBest(const KernelShape &shape, const Extents &of, const Targ
                    : Model(shape, of, target).timeOf(chooseCut(shape, of, target), 1);
 }
 
+bool tile::isBestScattered(const KernelShape &shape, const Extents &of, const Target &target) {
+  if (!rowsAddedTo(shape) || of.rows <= 0 || of.columns <= 0 || of.inner <= 0 ||
+      of.rows > INT32_MAX / of.columns) // sums are counted by 32 bits
+    return false;
+  const DeviceModel &device = deviceLike(target.capability);
+  double memory = device.terabytesPerSecond * 1e6 * tuningOf(target).reachedOfPeaks;
+  double sums = double(of.rows) * double(of.columns), added = double(of.inner) * double(of.columns);
+  // Sums are cleared and read, and what is added is read, and adds to memory.
+  double bytes = 8 * sums + added * (double(operandBytes(shape)) + kScatter.bytesOfAddition);
+  double time =
+      2 * kSkinnyProducts.launchMicroseconds + kSkinnyProducts.restMicroseconds + bytes / memory;
+  // Many additions to one row wait for each other.
+  double ofRow = double(of.inner) / double(of.rows);
+  time += ofRow * kScatter.microsecondsOfAddition;
+  return time < timeOfBest(shape, of, target) * kScatter.worthIt;
+}
+
+Cut tile::cutScatter(const KernelShape &shape, const Extents &of, const Target &target,
+                     TensorKernel::Scatter which) {
+  if (which == TensorKernel::Scatter::Clears) {
+    Cut cut = cutSum(of, target, 1);
+    cut.share = Share::Clear;
+    return cut;
+  }
+  Cut cut;
+  cut.share = Share::Scatter;
+  cut.warps = 4;
+  cut.rows = 1;
+  cut.block = std::clamp<int64_t>(powerOfTwo(of.columns), kLeastBlock, kScatter.columns);
+  cut.inner = std::clamp<int64_t>(kScatter.elements / cut.block, 1, 64);
+  cut.inner = std::max<int64_t>(cut.inner, 2); // a row alone is no block
+  cut.evenInner = of.inner % cut.inner == 0;
+  setEven(cut, of);
+  return cut;
+}
+
 OperandsToStore tile::operandsToStore(const KernelShape &shape, const Extents &of,
                                       const Target &target) {
   OperandsToStore best;
-  bool hasLeft = of.left.slots > 0, hasRight = of.right.slots > 0;
+  // Ones where numbers are those of the rows are many, for nothing.
+  bool hasLeft = of.left.slots > 0 && !rowsAddedTo(shape), hasRight = of.right.slots > 0;
   if ((!hasLeft && !hasRight) || of.batch <= 0 || of.rows <= 0 || of.columns <= 0 || of.inner <= 0)
     return best;
   const DeviceModel &device = deviceLike(target.capability);
@@ -333,11 +378,6 @@ std::vector<TensorCut> tile::rankProducts(const KernelShape &shape, const Extent
   for (auto &[time, cut] : byTime)
     out.push_back(cut);
   return out;
-}
-
-static void setEven(Cut &cut, const Extents &of) {
-  cut.evenColumns = of.columns % cut.block == 0 && of.columns > 0;
-  cut.evenRows = of.rows % cut.rows == 0;
 }
 
 Cut tile::cutShared(const KernelShape &shape, const Extents &of, const Target &target,

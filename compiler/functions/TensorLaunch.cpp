@@ -194,11 +194,13 @@ bool FusedProgram::announcesNext(const graph::Cut &cut, unsigned index, int64_t 
 /// The cut that somebody wants, or else the model's.
 static graph::Cut cutOf(const TensorKernel &kernel, const KernelShape &shape,
                         const Extents &extents, const TensorCut *wanted, const Target &target) {
-  graph::Cut cut = kernel.addsParts   ? cutSum(extents, target, kernel.parts)
+  bool isScattered = kernel.scatter != TensorKernel::Scatter::No;
+  graph::Cut cut = isScattered        ? cutScatter(shape, extents, target, kernel.scatter)
+                   : kernel.addsParts ? cutSum(extents, target, kernel.parts)
                    : kernel.step >= 0 ? cutStep(shape, extents, target, kernel)
                    : kernel.parts > 1 ? cutShared(shape, extents, target, kernel.parts)
                                       : chooseCut(shape, extents, target);
-  if (wanted)
+  if (wanted && !isScattered)
     takeCut(cut, shape, *wanted, extents, target);
   return cut;
 }

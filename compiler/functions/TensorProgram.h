@@ -50,6 +50,10 @@ struct TensorKernel {
   /// multiplies them, or the one behind it that adds them up.
   int64_t parts = 1;
   bool addsParts = false;
+  /// Of a product that adds rows to those that numbers name (ScatterRows.h): the kernel that clears
+  /// the sums, or the one that adds to them; the one behind them adds up one part.
+  enum class Scatter { No, Clears, Adds };
+  Scatter scatter = Scatter::No;
   /// Of rows that so many programs share: which of the kernels (RowSteps.h) it is, and whether
   /// there are as many programs, or one, which knows the rest.
   int step = -1;
@@ -79,11 +83,15 @@ struct TensorLaunch {
 };
 
 /// A way to cut a kernel into blocks: what of it does not follow from the sizes.
+/// In the place of the parts of a product: rows are added where numbers say (ScatterRows.h), in
+/// three kernels.
+inline constexpr int64_t kScattered = 0;
+
 struct TensorCut {
   int64_t rows = 0;    ///< of a block
   int64_t columns = 0; ///< of a block; 0: whole rows, however long
   int64_t inner = 0;   ///< what a turn of a product's loop adds up
-  int64_t parts = 1;   ///< programs that share the inner dimension of a product, or rows
+  int64_t parts = 1; ///< programs that share the inner dimension of a product, or rows; kScattered
   int warps = 0, stages = 0;
   bool operator==(const TensorCut &) const = default;
 };

@@ -15,6 +15,7 @@
 #include "ir/Kernel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/graph/BlockEmitter.h"
+#include "passes/graph/ScatterRows.h"
 #include "target/Tuning.h"
 
 using namespace mlir;
@@ -52,6 +53,7 @@ private:
   void storeResultsOf(unsigned count, ArrayRef<Value> sums);
   void enterInner(Value start);
   std::pair<Value, Value> innerOfPart();
+  SmallVector<Value> zeros();
   SmallVector<Value> multiplyAll();
   Value sumPointers(Value sums, Value part);
   void storeSums(ArrayRef<Value> sums);
@@ -215,20 +217,24 @@ std::pair<Value, Value> ProductKernel::innerOfPart() {
   return {startOf(part), startOf(make<arith::AddIOp>(part, number(1)))};
 }
 
+/// Sums of nothing, by product.
+SmallVector<Value> ProductKernel::zeros() {
+  SmallVector<Value> made;
+  for (MatmulOp op : productsOf(shape)) {
+    Type sum = Elements::computed(op.getType().getElement());
+    made.push_back(Elements(b, loc).constant(RankedTensorType::get({cut.rows, cut.block}, sum), 0));
+  }
+  return made;
+}
+
 /// The sums of the program's part, or of all, by product.
 SmallVector<Value> ProductKernel::multiplyAll() {
   std::vector<MatmulOp> products = productsOf(shape);
   SmallVector<BlockEmitter *> rights = {&right};
   for (auto &emitter : others)
     rights.push_back(emitter.get());
-  SmallVector<Value> zeros;
-  for (MatmulOp op : products) {
-    Type sum = Elements::computed(op.getType().getElement());
-    zeros.push_back(
-        Elements(b, loc).constant(RankedTensorType::get({cut.rows, cut.block}, sum), 0));
-  }
   auto [from, to] = innerOfPart();
-  auto turns = scf::ForOp::create(b, loc, from, to, number(cut.inner), zeros);
+  auto turns = scf::ForOp::create(b, loc, from, to, number(cut.inner), zeros());
   if (cut.stages != kDefaultStages)
     turns->setAttr(kNumStagesAttr, b.getI32IntegerAttr(cut.stages));
   {
@@ -316,8 +322,10 @@ void ProductKernel::run() {
     other->streams = cut.streams;
   findBlock();
   chooseRight();
-  SmallVector<Value> sums = cut.share == Share::Sum ? addParts() : multiplyAll();
-  if (cut.share == Share::Parts) {
+  SmallVector<Value> sums = cut.share == Share::Sum     ? addParts()
+                            : cut.share == Share::Clear ? zeros()
+                                                        : multiplyAll();
+  if (cut.share == Share::Parts || cut.share == Share::Clear) {
     storeSums(sums);
   } else {
     storeResultsOf(beside.size(), sums);
@@ -326,5 +334,7 @@ void ProductKernel::run() {
 }
 
 void tile::graph::emitProduct(const KernelShape &shape, const Cut &cut, ModuleOp module) {
+  if (cut.share == Share::Scatter)
+    return emitScatter(shape, cut, module);
   ProductKernel(shape, cut, module).run();
 }

@@ -16,7 +16,8 @@ def GraphNormalizePass : TilePass<"graph-normalize", "::mlir::func::FuncOp"> {
     product of which another one takes the rows in another order has those rows, where its right operand
     is the same for both (`TurnedProducts.cpp`). A reduction of at most eight elements of what repeats arrays, and nobody
     stores, is a chain of maps (`SmallReductions.cpp`). A power by a number of the source, whole or half of one, up to eight,
-    is products and a root (`Powers.cpp`).
+    is products and a root (`Powers.cpp`). The product of a matrix and a vector is a sum, of f32 or where it goes along
+    rows in memory (`VectorProducts.cpp`).
 
     Never: makes more products, or reads an array more often.
     ```mlir

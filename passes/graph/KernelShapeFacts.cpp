@@ -79,9 +79,11 @@ std::vector<MatmulOp> tile::graph::productsOf(const KernelShape &shape) {
 std::string tile::graph::nameOfKernel(const KernelShape &shape, Share share, unsigned step) {
   std::string name = KernelOp(shape.op).getName().str();
   bool isBefore = share == Share::Step && step + 1 < RowSteps(shape).count();
-  return share == Share::Parts ? name + "_parts"
-         : isBefore            ? name + "_step" + std::to_string(step)
-                               : name;
+  return share == Share::Parts     ? name + "_parts"
+         : share == Share::Clear   ? name + "_zeros"
+         : share == Share::Scatter ? name + "_added"
+         : isBefore                ? name + "_step" + std::to_string(step)
+                                   : name;
 }
 
 Sizes tile::graph::shapeOfSums(MatmulOp op, int64_t parts) {
@@ -114,10 +116,10 @@ std::vector<unsigned> tile::graph::arraysOf(const KernelShape &shape, Share shar
     return arrays;
   }
   for (unsigned i = 0; i < count; ++i) {
-    bool isUsed = share != Share::Parts;
+    bool isUsed = share == Share::None || share == Share::Sum;
     if (share == Share::Sum && i < inputs)
       isUsed = reads(shape, i);
-    if (share == Share::Parts && i < inputs)
+    if ((share == Share::Parts || share == Share::Scatter) && i < inputs)
       isUsed =
           reads(shape.product->left, i) || reads(shape.product->right, i) ||
           llvm::any_of(shape.product->others, [&](auto &other) { return reads(other.second, i); });

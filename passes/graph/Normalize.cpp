@@ -42,6 +42,7 @@ struct GraphNormalizePass : public tile::graph::impl::GraphNormalizePassBase<Gra
     addTurnedProductPatterns(patterns);
     addSmallReductionPatterns(patterns);
     addPowerPatterns(orders);
+    addVectorProductPatterns(patterns);
     Counter counter;
     GreedyRewriteConfig config;
     config.setListener(&counter);

@@ -17,6 +17,8 @@ void addSinkOrderPatterns(mlir::RewritePatternSet &patterns);
 void addFlippedProductPatterns(mlir::RewritePatternSet &patterns);
 /// Reductions of a few numbers (SmallReductions.cpp).
 void addSmallReductionPatterns(mlir::RewritePatternSet &patterns);
+/// Products of a matrix and a vector (VectorProducts.cpp).
+void addVectorProductPatterns(mlir::RewritePatternSet &patterns);
 /// Powers by small numbers of the source (Powers.cpp).
 void addPowerPatterns(mlir::RewritePatternSet &patterns);
 

@@ -77,8 +77,7 @@ struct Candidate {
 };
 } // namespace
 
-/// The new values of parameters are written in an order that others know.
-static bool writesParameters(KernelOp op) {
+bool tile::graph::writesParameters(KernelOp op) {
   auto function = op->getParentOfType<func::FuncOp>();
   auto updates = function->getAttrOfType<DenseI64ArrayAttr>(kUpdatesAttr);
   if (!updates || updates.empty())

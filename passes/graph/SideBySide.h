@@ -23,6 +23,9 @@ inline constexpr size_t kMostSideBySide = 4;
 /// some result is computed of several products, or of none.
 std::vector<llvm::SmallVector<mlir::Operation *>> productsApart(KernelOp op);
 
+/// Whether a kernel writes new values of parameters, in an order that others know.
+bool writesParameters(KernelOp op);
+
 /// The kernels of a function that could be one, group by group, in order.
 std::vector<llvm::SmallVector<KernelOp>> kernelsToJoin(mlir::func::FuncOp function);
 

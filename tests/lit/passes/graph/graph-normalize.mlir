@@ -124,3 +124,42 @@ func.func @batch_behind(%q: !graph.tensor<"B, H, Q, D", f32>, %k: !graph.tensor<
   %o = graph.matmul %e, %v : !graph.tensor<"H, B, Q, K", f32>, !graph.tensor<"H, B, K, D", f32> -> !graph.tensor<"H, B, Q, D", f32>
   return %o : !graph.tensor<"H, B, Q, D", f32>
 }
+
+// -----
+
+// Powers by small numbers are products and a root, of halves in f32; others stay.
+// CHECK-LABEL: @powers
+// CHECK: %[[S:.*]] = graph.map square(%arg0)
+// CHECK: %[[C:.*]] = graph.map mul(%arg0, %[[S]])
+// CHECK: %[[R:.*]] = graph.map rsqrt(%arg0)
+// CHECK: %[[Q:.*]] = graph.map square(%[[R]])
+// CHECK: %[[D:.*]] = graph.map mul(%[[R]], %[[Q]])
+// CHECK: %[[W:.*]] = graph.cast %arg1 : {{.*}} -> !graph.tensor<"N", f32>
+// CHECK: %[[V:.*]] = graph.map square(%[[W]]) : {{.*}} -> !graph.tensor<"N", f32>
+// CHECK: graph.cast %[[V]] : {{.*}} -> !graph.tensor<"N", f16>
+// CHECK: graph.map pow(%arg0
+func.func @powers(%x: !graph.tensor<"N", f32>, %h: !graph.tensor<"N", f16>) -> (!graph.tensor<"N", f32>, !graph.tensor<"N", f32>, !graph.tensor<"N", f16>, !graph.tensor<"N", f32>) {
+  %3 = graph.constant 3 : i64 : !graph.tensor<"", i32>
+  %d = graph.constant -1.5 : f64 : !graph.tensor<"", f32>
+  %2 = graph.constant 2.0 : f64 : !graph.tensor<"", f16>
+  %o = graph.constant 1.7 : f64 : !graph.tensor<"", f32>
+  %a = graph.map pow(%x, %3) : (!graph.tensor<"N", f32>, !graph.tensor<"", i32>) -> !graph.tensor<"N", f32>
+  %b = graph.map pow(%x, %d) : (!graph.tensor<"N", f32>, !graph.tensor<"", f32>) -> !graph.tensor<"N", f32>
+  %c = graph.map pow(%h, %2) : (!graph.tensor<"N", f16>, !graph.tensor<"", f16>) -> !graph.tensor<"N", f16>
+  %e = graph.map pow(%x, %o) : (!graph.tensor<"N", f32>, !graph.tensor<"", f32>) -> !graph.tensor<"N", f32>
+  return %a, %b, %c, %e : !graph.tensor<"N", f32>, !graph.tensor<"N", f32>, !graph.tensor<"N", f16>, !graph.tensor<"N", f32>
+}
+
+// -----
+
+// A matrix times a vector is a sum along rows, of halves too if the rows lie in memory; a vector times
+// a matrix of halves, which has what is added up outside, is a product.
+// CHECK-LABEL: @vectors
+// CHECK: %[[P:.*]] = graph.map mul(%{{.*}}, %{{.*}}) : {{.*}} -> !graph.tensor<"M, K", f32>
+// CHECK: graph.reduce sum %[[P]] [1]
+// CHECK: graph.matmul
+func.func @vectors(%a: !graph.tensor<"M, K", f16>, %v: !graph.tensor<"K, 1", f16>, %u: !graph.tensor<"1, K", f16>, %b: !graph.tensor<"K, N", f16>) -> (!graph.tensor<"M, 1", f16>, !graph.tensor<"1, N", f16>) {
+  %p = graph.matmul %a, %v : !graph.tensor<"M, K", f16>, !graph.tensor<"K, 1", f16> -> !graph.tensor<"M, 1", f16>
+  %q = graph.matmul %u, %b : !graph.tensor<"1, K", f16>, !graph.tensor<"K, N", f16> -> !graph.tensor<"1, N", f16>
+  return %p, %q : !graph.tensor<"M, 1", f16>, !graph.tensor<"1, N", f16>
+}

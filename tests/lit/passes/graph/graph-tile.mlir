@@ -191,12 +191,12 @@ func.func @from_the_end(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N",
 // rows, the first, not by all that hold the line.
 // ROWS-LABEL: func.func @one_row_added(
 // ROWS: scf.yield
-// ROWS: tile.load {{.*}} : tensor<16x128x!tile.ptr<f32>>
-// ROWS: tile.store {{.*}} : tensor<16x128x!tile.ptr<f32>>
-func.func @one_row_added(%y: !graph.tensor<"1, N", f32>, %x: !graph.tensor<"1, K", f32>, %w: !graph.tensor<"K, N", f32>) -> !graph.tensor<"1, N", f32> attributes {graph.updates = array<i64: 0>} {
-  %p = graph.matmul %x, %w : !graph.tensor<"1, K", f32>, !graph.tensor<"K, N", f32> -> !graph.tensor<"1, N", f32>
-  %s = graph.map add(%y, %p) : (!graph.tensor<"1, N", f32>, !graph.tensor<"1, N", f32>) -> !graph.tensor<"1, N", f32>
-  return %s : !graph.tensor<"1, N", f32>
+// ROWS: tile.load {{.*}} : tensor<16x128x!tile.ptr<f16>>
+// ROWS: tile.store {{.*}} : tensor<16x128x!tile.ptr<f16>>
+func.func @one_row_added(%y: !graph.tensor<"1, N", f16>, %x: !graph.tensor<"1, K", f16>, %w: !graph.tensor<"K, N", f16>) -> !graph.tensor<"1, N", f16> attributes {graph.updates = array<i64: 0>} {
+  %p = graph.matmul %x, %w : !graph.tensor<"1, K", f16>, !graph.tensor<"K, N", f16> -> !graph.tensor<"1, N", f16>
+  %s = graph.map add(%y, %p) : (!graph.tensor<"1, N", f16>, !graph.tensor<"1, N", f16>) -> !graph.tensor<"1, N", f16>
+  return %s : !graph.tensor<"1, N", f16>
 }
 
 // What is combined in parts beside it is read before the turn's rows are written, too: where a
