@@ -113,9 +113,13 @@ static bool isElementwise(Operation *op) {
 /// Operations of a condition that holds wherever something repeats.
 static constexpr unsigned kMostOfPlaces = 64;
 
-/// How many operations compute a value of arrays of the caller's alone, element by element; nothing
-/// if others do, or more than so many.
-static std::optional<unsigned> countOfCallers(Value value, unsigned most) {
+/// How many operations compute a value of arrays of the caller's alone, element by element, and of
+/// what `isKnown` says; nothing if others do, or more than so many.
+static std::optional<unsigned> countOfCallers(
+    Value value, unsigned most,
+    llvm::function_ref<bool(Value)> isKnown = [](Value) { return false; }) {
+  if (isKnown(value))
+    return 0;
   if (Value once = repeatedIn(value); once != value) {
     // Where it repeats does not count, but has to be known from places as well.
     std::optional<unsigned> condition =
@@ -132,7 +136,7 @@ static std::optional<unsigned> countOfCallers(Value value, unsigned most) {
   unsigned count = 1;
   for (Value operand : op->getOperands().drop_front(isa<GatherOp>(op))) {
     std::optional<unsigned> more =
-        count > most ? std::nullopt : countOfCallers(operand, most - count);
+        count > most ? std::nullopt : countOfCallers(operand, most - count, isKnown);
     if (!more)
       return std::nullopt;
     count += *more;
@@ -355,6 +359,17 @@ public:
   /// Operations that may be done more than once for another shape.
   static constexpr unsigned kMostAgain = 32;
 
+  /// Whether a value is one that rows were reduced to, and repeats along what gets another shape.
+  bool isOfRows(Value operand) const {
+    Value value = operand;
+    while (value.getDefiningOp() && isa<MapOp, CastOp, RearrangeOp>(value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
+    return value.getDefiningOp<ReduceOp>() && isView(operand) &&
+           llvm::all_of(runs, [&](const Run &run) {
+             return isOneDimension(run) || repeats(inFull(operand), run);
+           });
+  }
+
 private:
   /// With dimensions of one in front.
   Sizes inFull(Value operand) const {
@@ -495,6 +510,32 @@ static bool needsNoShape(ReshapeOp op) {
   return !isEmpty && countOfCallers(op.getSrc(), OtherShape::kMostAgain);
 }
 
+/// Whether something that is computed of a value, element by element or row by row, is multiplied.
+static bool isMultiplied(Value value) {
+  SmallVector<Operation *> next(value.user_begin(), value.user_end());
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!next.empty()) {
+    Operation *op = next.pop_back_val();
+    if (isa<MatmulOp>(op))
+      return true;
+    if (seen.insert(op).second)
+      next.append(op->user_begin(), op->user_end());
+  }
+  return false;
+}
+
+/// Whether another shape is of what is computed of the caller's arrays and of what their rows are
+/// reduced to, in a shape that these have as well: read once more, rows need not be stored. What is
+/// multiplied is stored once for all blocks of the product.
+static bool needsRowsAlone(ReshapeOp op, const OtherShape &shape) {
+  Operation *source = op.getSrc().getDefiningOp();
+  if (!isa_and_nonnull<MapOp, CastOp>(source) || !source->hasOneUse() || isMultiplied(op))
+    return false;
+  bool isEmpty = product(typeOf(op.getSrc()).sizes()) != product(op.getType().sizes());
+  auto isOfRows = [&](Value value) { return shape.isOfRows(value); };
+  return !isEmpty && countOfCallers(op.getSrc(), OtherShape::kMostAgain, isOfRows);
+}
+
 namespace {
 /// What is computed of elements, and of others that repeat along what gets another shape or are the
 /// caller's, is computed before that: there it is part of the kernel that has them.
@@ -534,16 +575,16 @@ struct MapBeforeReshape : RewritePattern {
 };
 
 /// Another shape of what is computed of the caller's arrays element by element is computed of other
-/// shapes of those: nothing is stored for it.
+/// shapes of those: nothing is stored for it. So is what rows are divided by, as of a norm.
 struct ReshapeOfMap : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
-    if (!needsNoShape(op))
+    OtherShape result(rewriter, op.getLoc(), typeOf(op.getSrc()).sizes(), op.getType().sizes());
+    if (!needsNoShape(op) && !needsRowsAlone(op, result))
       return failure();
     auto isStored = [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); };
     if (llvm::all_of(op->getUsers(), isStored))
       return failure(); // in any shape
-    OtherShape result(rewriter, op.getLoc(), typeOf(op.getSrc()).sizes(), op.getType().sizes());
     Value value = result.as(op.getSrc());
     // Dimensions of one in front may be missing.
     size_t rank = typeOf(value).sizes().size(), missing = op.getType().sizes().size() - rank;
