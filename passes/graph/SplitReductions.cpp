@@ -88,6 +88,22 @@ static std::optional<Size> sizeOfVector(ReduceOp op) {
   return sizes[0];
 }
 
+/// Whether `op` combines what is computed of others' results along the dimensions that those were
+/// reduced over, in one of `whole`: a kernel that has these columns in hand goes along them again.
+static bool isOfWhole(ReduceOp op, const llvm::SmallPtrSetImpl<Operation *> &whole) {
+  bool found = false;
+  visitSources(op.getSrc(), [&](Value value) {
+    Operation *source = value.getDefiningOp();
+    if (auto before = dyn_cast_or_null<ReduceOp>(source)) {
+      found |= whole.contains(before) && before.getAxes() == op.getAxes() &&
+               before.getSrc().getType().sizes() == op.getSrc().getType().sizes();
+      return false;
+    }
+    return source && isa<MapOp, CastOp, RearrangeOp>(source);
+  });
+  return found;
+}
+
 /// A vector that is gone along again with what it was reduced to is a row of a kernel, which
 /// programs share where it is long (RowSteps.h); all that is reduced of such vectors is done there.
 void Fusion::splitReductions() {
@@ -96,10 +112,13 @@ void Fusion::splitReductions() {
     if (std::optional<Size> size = sizeOfVector(op); size && goesBack(op.getResult(), *size))
       rows.push_back(*size);
   unsigned number = 0;
+  llvm::SmallPtrSet<Operation *, 8> whole;
   for (ReduceOp op : llvm::make_early_inc_range(body.getOps<ReduceOp>())) {
     std::optional<Size> vector = sizeOfVector(op);
-    if (!isSplit(op) || (vector && llvm::is_contained(rows, *vector)))
+    if (!isSplit(op) || (vector && llvm::is_contained(rows, *vector)) || isOfWhole(op, whole)) {
+      whole.insert(op);
       continue;
+    }
     OpBuilder b(op);
     Sizes sizes = {Size::symbol("parts." + std::to_string(number++))};
     llvm::append_range(sizes, op.getType().sizes());
