@@ -111,6 +111,10 @@ static bool areRowsBeside(const Traits &traits, int64_t rows) {
   return traits.alongRows && !traits.alongColumns && rows > 1;
 }
 
+bool tile::hasRowsBeside(const KernelShape &shape, const Extents &extents) {
+  return areRowsBeside(traitsOf(shape), extents.rows);
+}
+
 /// Such rows: a warp takes 32 of them at least.
 static void cutRowsBeside(Cut &cut, int64_t rows, int64_t columns, const Tuning &tuning) {
   cut.block = std::max(powerOfTwo(columns), kLeastBlock);

@@ -98,6 +98,8 @@ struct OperandsToStore {
 OperandsToStore operandsToStore(const graph::KernelShape &shape, const Extents &extents,
                                 const Target &target);
 
+/// Whether rows of a kernel that reduces lie beside each other in memory: blocks have some of each.
+bool hasRowsBeside(const graph::KernelShape &shape, const Extents &extents);
 /// How many programs are best to share each row of a kernel without a product; 1: they do not.
 int64_t shareRows(const graph::KernelShape &shape, const Extents &extents, const Target &target);
 /// The kernel that is a step of these.

@@ -122,8 +122,11 @@ double Model::timeOf(const Cut &cut, int64_t parts) const {
   double ofTurn = double(std::max<int64_t>(cut.rows, bytes >= 4 ? 1 : 64) * cut.block * products);
   double beside = double(std::min(together, resident)) * turns * double(cut.inner);
   double slots = double(cut.rows) * of.left.slots + double(cut.block * products) * of.right.slots;
+  double busy = std::min(1.0, double(std::min(together, resident) * cut.warps) /
+                                  kComputedOperands.warpsToFill);
   // What is computed of the first turn's operands waits for them.
-  double computed = beside * (ofTurn / multiplied + slots / computedOf) + (slots > 0 ? load : 0);
+  double computed =
+      beside * (ofTurn / multiplied + slots / (computedOf * busy)) + (slots > 0 ? load : 0);
   // Rows behind the last are in no memory.
   double ofRows = turns * loadedOfRows(cut, std::min(cut.rows, of.rows));
   double round =

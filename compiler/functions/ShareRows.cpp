@@ -44,6 +44,7 @@ private:
   std::vector<Pass> passes;
   double read = 0, written = 0;    ///< once
   double memory, cache, ofProgram; ///< bytes in a microsecond
+  double mostBeside = 2;           ///< programs of a multiprocessor that bring more than fewer
 };
 } // namespace
 
@@ -58,6 +59,17 @@ RowModel::RowModel(const KernelShape &shape, const Extents &of, const Target &ta
   memory = device.terabytesPerSecond * 1e6 * tuning.reachedOfPeaks;
   cache = memory * tuning.cacheToMemory;
   ofProgram = double(tuning.chunkBytes * (tuning.chunkStages - 1)) / tuning.onTheWayMicroseconds;
+  if (hasRowsBeside(shape, of)) { // a block at a time, which comes by ordinary loads
+    int64_t bytes = 1;
+    for (const Access &load : shape.loads)
+      if (load.hasColumn && load.hasRow)
+        bytes = std::max<int64_t>(
+            bytes,
+            graph::bytesOf(mlir::cast<GraphTensorType>(shape.op->getOperand(load.array).getType())
+                               .getElement()));
+    ofProgram = double(tuning.elementsBesideEachOther * bytes) / tuning.onTheWayMicroseconds;
+    mostBeside = tuning.programsOfRowsBeside;
+  }
   passes.resize(steps.count());
   for (auto [step, pass] : llvm::enumerate(passes)) {
     pass.goesAlong = steps.goesAlong(step);
@@ -78,7 +90,7 @@ RowModel::RowModel(const KernelShape &shape, const Extents &of, const Target &ta
 /// Of one pass. More programs than a multiprocessor holds beside each other change nothing.
 double RowModel::timeOf(double bytes, double programs, bool isCached) const {
   double all = isCached ? cache : memory;
-  double beside = std::min(programs, 2.0 * device.multiprocessors);
+  double beside = std::min(programs, mostBeside * device.multiprocessors);
   return tuning.sharedLoadMicroseconds + bytes / std::min(all, beside * ofProgram);
 }
 

@@ -19,6 +19,7 @@ struct ComputedOperandTuning {
   double slotsOfSpecial = 6; ///< a special function and what is around it
   double slotsOfCurve = 20;  ///< erf, pow, philox, quotients of integers
   double perCycle = 128;     ///< that a multiprocessor does
+  double warpsToFill = 8;    ///< that it takes for that: each waits for itself every other cycle
   /// An operand is stored if this part of the time remains: it takes memory. Judgement.
   double worthIt = 0.95;
 };
