@@ -110,7 +110,10 @@ bool Dot::chooseAccumulator() {
     // Products of int8 are int32, as in the reference, whatever integers are asked for; and
     // fp32 is the documented default: it says nothing where there is no choice.
     bool isNarrower = a.type.kind() == Kind::Int8 && out->kind() == Kind::Int8;
-    if (!legal && !isNarrower && out->kind() != Kind::Float32)
+    // Sums of fp32 and bf16 are fp32 there, too, if fp64 is asked for: who asks has sums of fp64 of
+    // several products.
+    bool isWider = !choice && accType.kind() == Kind::Float32 && out->kind() == Kind::Float64;
+    if (!legal && !isNarrower && !isWider && out->kind() != Kind::Float32)
       return fail(formatted("products of {} are accumulated in {}, not in `out_dtype` {}: cast the "
                             "result with `.to()`",
                             a.type.str(), accType.str(), out->str()));
