@@ -10,8 +10,8 @@
 //   sdiv i64 (sext %tile), (sext %n)   =>   sext (sdiv i32 %tile, %n)
 //
 // if %tile is not the least number of 32 bits or %n is not -1: their quotient alone has 33 bits.
-// What remains of a division is short if the divisor is, and so is what is divided by a number of the
-// source if the dividend is: places in an array are taken apart by one length after the other.
+// What remains of a division is short if the divisor is, and so is what is divided by a number of
+// the source if the dividend is: places in an array are taken apart by one length after the other.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/LongDivisions.h"
@@ -34,8 +34,8 @@ static bool isShort(const Value *v, const DataLayout &layout) {
 }
 
 /// Whether `v`, which 32 bits hold, is known not to be their least number. A quotient is no further
-/// from zero than what is divided, and half as far at most by a number of the source but 1 and -1; a
-/// remainder is nearer to zero than the divisor.
+/// from zero than what is divided, and half as far at most by a number of the source but 1 and -1;
+/// a remainder is nearer to zero than the divisor.
 static bool isNeverLeast(const Value *v, const DataLayout &layout) {
   using namespace PatternMatch;
   const Value *from;

@@ -48,9 +48,9 @@ llvm::SmallVector<const llvm::Instruction *> sunk(const llvm::BasicBlock &block,
 
 /// Registers (of 32 bits) that a thread needs at the widest point of `kernel`.
 int estimateRegisters(const llvm::Function &kernel, Loads loads);
-/// The same without what the assembler need not hold for each thread: places in shared memory, which
-/// it folds into accesses or computes anew, descriptors of operands there, and what is the same for
-/// all threads of a block, which has registers of its own.
+/// The same without what the assembler need not hold for each thread: places in shared memory,
+/// which it folds into accesses or computes anew, descriptors of operands there, and what is the
+/// same for all threads of a block, which has registers of its own.
 int estimateKept(const llvm::Function &kernel, Loads loads);
 
 /// At the widest point of `block`, if its instructions come in this order.

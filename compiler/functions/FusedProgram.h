@@ -147,7 +147,7 @@ private:
     const Target *target = nullptr;
     FusedProgram *program = nullptr;
   };
-  Last lastBeside, lastStored;
+  Last lastRows, lastStored, lastBeside;
   /// The kernels that combine parts of rows (PartsOfRows.h), once somebody has asked, and programs
   /// in which some store them instead.
   std::optional<std::vector<unsigned>> partsOfRows;

@@ -109,6 +109,8 @@ FusedProgram &FusedProgram::rowsForSizes(const Bindings &sizes, const Target &ta
   FusedProgram *all = withRows(ofParts());
   if (all == this)
     return *this;
+  if (lastRows.program && lastRows.sizes == sizes && lastRows.target == &target)
+    return *lastRows.program;
   std::vector<unsigned> which; // where programs would share rows
   for (auto &[kernel, shape] : all->rows) {
     std::optional<Extents> extents = extentsOf(shape, sizes);
@@ -118,7 +120,8 @@ FusedProgram &FusedProgram::rowsForSizes(const Bindings &sizes, const Target &ta
     if (own != parts.end() && extents && shareRows(shape, *extents, target) > 1)
       which.push_back(*own);
   }
-  return *withRows(which);
+  lastRows = {sizes, &target, withRows(which)};
+  return *lastRows.program;
 }
 
 /// The kernels that combine parts of rows.

@@ -89,8 +89,9 @@ Sizes contiguousStrides(llvm::ArrayRef<Size> shape);
 
 /// Which kernel of a product it is: the only one, or, where programs share the inner dimension,
 /// the one that multiplies a part of it or the one that adds up the parts; or a step of rows that
-/// programs share (RowSteps.h); or, where rows are added to those that numbers name (ScatterRows.h),
-/// the one that clears the sums or the one that adds to them, of which those are one part.
+/// programs share (RowSteps.h); or, where rows are added to those that numbers name
+/// (ScatterRows.h), the one that clears the sums or the one that adds to them, of which those are
+/// one part.
 enum class Share { None, Parts, Sum, Step, Clear, Scatter };
 
 /// How a kernel is cut into blocks for a launch: all that makes it another kernel.

@@ -89,9 +89,9 @@ static bool runsBefore(Operation *first, Operation *other) {
 }
 
 /// Whether slots of `group` are filled and read behind those of `before`, so that one ring does for
-/// both: the second of two loops side by side, or in loops side by side; what is loaded, by no loop,
-/// behind a loop that reads the other to its end. (Blocks of products without a loop are on their
-/// way all at once.)
+/// both: the second of two loops side by side, or in loops side by side; what is loaded, by no
+/// loop, behind a loop that reads the other to its end. (Blocks of products without a loop are on
+/// their way all at once.)
 static bool follows(const Group &group, const Group &before) {
   auto loop = dyn_cast<scf::ForOp>(group.firstUser->getParentOp());
   auto first = dyn_cast<scf::ForOp>(before.firstUser->getParentOp());

@@ -41,7 +41,8 @@ struct FunctionTuning {
   int64_t shortRow = 128, elementsOfShortRows = 2048, elementsOfRows = 4096;
   /// Rows that lie beside each other in memory: so many, in blocks of so many elements.
   int64_t rowsBesideEachOther = 64, elementsBesideEachOther = 4096;
-  /// Programs of such rows on a multiprocessor that bring more from memory than fewer do. Judgement.
+  /// Programs of such rows on a multiprocessor that bring more from memory than fewer do.
+  /// Judgement.
   double programsOfRowsBeside = 4;
   /// Of a thread's registers, those that may hold elements of a row.
   int64_t registersForRows = 40;
