@@ -296,8 +296,12 @@ Cut tile::cutScatter(const KernelShape &shape, const Extents &of, const Target &
 OperandsToStore tile::operandsToStore(const KernelShape &shape, const Extents &of,
                                       const Target &target) {
   OperandsToStore best;
-  // Ones where numbers are those of the rows are many, for nothing.
-  bool hasLeft = of.left.slots > 0 && !rowsAddedTo(shape), hasRight = of.right.slots > 0;
+  // What is computed of places, or of vectors, nobody has as a matrix: memory may have no room.
+  auto isStorable = [&](const Extents::Computed &operand) {
+    return operand.slots > 0 &&
+           operand.bytes * kComputedOperands.mostGrowth >= double(operandBytes(shape));
+  };
+  bool hasLeft = isStorable(of.left), hasRight = isStorable(of.right);
   if ((!hasLeft && !hasRight) || of.batch <= 0 || of.rows <= 0 || of.columns <= 0 || of.inner <= 0)
     return best;
   const DeviceModel &device = deviceLike(target.capability);

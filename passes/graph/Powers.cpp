@@ -61,29 +61,36 @@ struct UnrollPower : OpRewritePattern<MapOp> {
     Value base = op.getOperand(0);
     if (isNarrow)
       base = CastOp::create(rewriter, loc, type, base);
+    auto constant = [&](double number) -> Value {
+      return ConstantOp::create(rewriter, loc, GraphTensorType::of(op.getContext(), {}, wide),
+                                rewriter.getF64FloatAttr(number));
+    };
     double most = std::abs(*power);
     auto whole = int64_t(most);
     bool hasRoot = most != double(whole), isInverse = *power < 0;
     Value product;
     auto multiply = [&](Value by) { product = product ? map(MapKind::mul, {product, by}) : by; };
-    if (hasRoot)
+    if (hasRoot) { // of -0.0, too, the power is positive
+      base = map(MapKind::add, {base, constant(0)});
       multiply(map(isInverse ? MapKind::rsqrt : MapKind::sqrt, {base}));
-    // Of a power of 1.5 below one the root's inverse is at hand; no other inverse can overflow.
-    Value factor = hasRoot && isInverse ? map(MapKind::square, {product}) : base;
+    }
+    // The inverse first: of what is large the power may be small, and not nothing.
+    Value factor = !isInverse ? base
+                   : hasRoot  ? map(MapKind::square, {product})
+                              : map(MapKind::reciprocal, {base});
     for (int64_t rest = whole; rest > 0; rest >>= 1) {
       if (rest & 1)
         multiply(factor);
       if (rest > 1)
         factor = map(MapKind::square, {factor});
     }
-    if (!product) // x ** 0, of NaN as well
-      product = RearrangeOp::create(
-          rewriter, loc, type,
-          ConstantOp::create(rewriter, loc, GraphTensorType::of(op.getContext(), {}, wide),
-                             rewriter.getF64FloatAttr(1)),
-          SmallVector<int64_t>(op.getType().sizes().size(), -1));
-    if (isInverse && !hasRoot)
-      product = map(MapKind::reciprocal, {product});
+    if (!product) { // x ** 0 is one, of NaN as well
+      Value one = constant(1);
+      auto truths =
+          GraphTensorType::of(op.getContext(), op.getType().sizes(), rewriter.getI1Type());
+      Value all = MapOp::create(rewriter, loc, truths, MapKind::eq, ValueRange{base, base});
+      product = map(MapKind::select, {all, one, one});
+    }
     if (isNarrow)
       product = CastOp::create(rewriter, loc, op.getType(), product);
     rewriter.replaceOp(op, product);

@@ -22,6 +22,7 @@
 #include "passes/Passes.h"
 #include "passes/facts/Reach.h"
 #include "target/Target.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -155,11 +156,14 @@ static bool narrow(arith::TruncFOp op, const Target &target) {
     return false;
   op.getResult().replaceAllUsesWith(made);
   op.erase();
-  SmallVector<Value> sources(wide->getOperands());
+  llvm::SmallSetVector<Operation *, 3> sources; // a square has one
+  for (Value operand : wide->getOperands())
+    if (Operation *source = operand.getDefiningOp())
+      sources.insert(source);
   wide->erase();
-  for (Value source : sources)
-    if (Operation *side = source.getDefiningOp(); side && isOpTriviallyDead(side))
-      side->erase();
+  for (Operation *source : sources)
+    if (isOpTriviallyDead(source))
+      source->erase();
   return true;
 }
 

@@ -20,6 +20,9 @@ struct ComputedOperandTuning {
   double slotsOfCurve = 20;  ///< erf, pow, philox, quotients of integers
   double perCycle = 128;     ///< that a multiprocessor does
   double warpsToFill = 8;    ///< that it takes for that: each waits for itself every other cycle
+  /// What is stored has so many times the bytes that it is computed of, at most: codes of two bits
+  /// become numbers of 16. Judgement.
+  double mostGrowth = 8;
   /// An operand is stored if this part of the time remains: it takes memory. Judgement.
   double worthIt = 0.95;
 };

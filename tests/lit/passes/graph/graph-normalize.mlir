@@ -131,7 +131,8 @@ func.func @batch_behind(%q: !graph.tensor<"B, H, Q, D", f32>, %k: !graph.tensor<
 // CHECK-LABEL: @powers
 // CHECK: %[[S:.*]] = graph.map square(%arg0)
 // CHECK: %[[C:.*]] = graph.map mul(%arg0, %[[S]])
-// CHECK: %[[R:.*]] = graph.map rsqrt(%arg0)
+// CHECK: %[[B:.*]] = graph.map add(%arg0, %{{.*}})
+// CHECK: %[[R:.*]] = graph.map rsqrt(%[[B]])
 // CHECK: %[[Q:.*]] = graph.map square(%[[R]])
 // CHECK: %[[D:.*]] = graph.map mul(%[[R]], %[[Q]])
 // CHECK: %[[W:.*]] = graph.cast %arg1 : {{.*}} -> !graph.tensor<"N", f32>

@@ -1,7 +1,7 @@
 // Halves that are widened, added or multiplied, and rounded, are added or multiplied as they are.
 // RUN: tile-opt %s --tile-narrow-floats | FileCheck %s
 // RUN: tile-opt %s --tile-narrow-floats --counts -o /dev/null 2>&1 | FileCheck %s --check-prefix=COUNTS
-// COUNTS: 5 tile-narrow-floats - sums and products of halves that are not widened
+// COUNTS: 6 tile-narrow-floats - sums and products of halves that are not widened
 
 // Through shapes, and what is rounded in between; a constant that is a half is one.
 // CHECK-LABEL: func.func @scaled
@@ -55,6 +55,17 @@ func.func @spread(%x: f16, %y: f16, %z: tensor<8xf16>) -> tensor<8xf16> {
   %p = arith.mulf %c, %s : tensor<8xf32>
   %t = arith.truncf %p : tensor<8xf32> to tensor<8xf16>
   return %t : tensor<8xf16>
+}
+
+// A square, of what nothing else is widened for.
+// CHECK-LABEL: func.func @squared
+// CHECK-NEXT: %[[S:.*]] = arith.mulf %arg0, %arg0 : tensor<8xf16>
+// CHECK-NEXT: return %[[S]]
+func.func @squared(%x: tensor<8xf16>) -> tensor<8xf16> {
+  %a = arith.extf %x : tensor<8xf16> to tensor<8xf32>
+  %p = arith.mulf %a, %a : tensor<8xf32>
+  %r = arith.truncf %p : tensor<8xf32> to tensor<8xf16>
+  return %r : tensor<8xf16>
 }
 
 // A constant that is no half, another type of half, what is needed wide, and quotients stay.
