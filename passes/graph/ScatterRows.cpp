@@ -41,72 +41,106 @@ OpOperand *tile::graph::rowsAddedTo(const KernelShape &shape) {
   return nullptr;
 }
 
-void tile::graph::emitScatter(const KernelShape &shape, const Cut &cut, ModuleOp module) {
-  const ProductShape &product = *shape.product;
-  MatmulOp multiply = product.op;
-  KernelFrame frame(shape, cut, module);
-  OpBuilder &b = frame.b;
-  Location loc = frame.loc;
-  auto number = [&](int64_t value) { return frame.number(frame.index, value); };
-  // The left operand's columns are the right one's rows: one line of numbers.
-  BlockEmitter left(frame, product.left, 1, cut.inner);
-  BlockEmitter right(frame, product.right, cut.inner, cut.block);
-  Value program = ProgramIdOp::create(b, loc, b.getI32Type(), 0u);
+namespace {
+
+/// A program takes a block of the right operand's rows and columns.
+class ScatterKernel {
+public:
+  ScatterKernel(const KernelShape &shape, const Cut &cut, ModuleOp module)
+      : shape(shape), product(*shape.product), cut(cut), frame(shape, cut, module),
+        left(frame, product.left, 1, cut.inner), right(frame, product.right, cut.inner, cut.block),
+        b(frame.b), loc(frame.loc) {}
+  void run();
+
+private:
+  template <typename Op, typename... Args> Value make(Args &&...args) {
+    return Op::create(b, loc, std::forward<Args>(args)...);
+  }
+  Value number(int64_t value) { return frame.number(frame.index, value); }
+  Value wideSize(const Size &size);
+  void findBlock();
+  Value rowsInResult();
+  Value places(Value rows);
+
+  const KernelShape &shape;
+  const ProductShape &product;
+  const Cut &cut;
+  KernelFrame frame;
+  /// The left operand's columns are the right one's rows: one line of numbers.
+  BlockEmitter left, right;
+  OpBuilder &b;
+  Location loc;
+  Value column, rowMask, columnMask; ///< masks: null if all are there
+  static constexpr Form kRows{true, false}, kColumns{false, true}, kBoth{true, true};
+};
+
+} // namespace
+
+Value ScatterKernel::wideSize(const Size &size) {
+  Value value = frame.sizeValue(size);
+  Type type = b.getI64Type();
+  return value.getType() == type ? value : make<arith::ExtSIOp>(type, value);
+}
+
+void ScatterKernel::findBlock() {
+  Value program = make<ProgramIdOp>(b.getI32Type(), 0u);
   if (cut.wide)
-    program = arith::ExtSIOp::create(b, loc, frame.index, program);
+    program = make<arith::ExtSIOp>(frame.index, program);
   const Size &width = shape.columns.back();
-  Value across = arith::DivSIOp::create(
-      b, loc,
-      arith::AddIOp::create(b, loc, frame.sizeValue(width), number(cut.block - 1)).getResult(),
-      number(cut.block));
-  Value block = arith::RemSIOp::create(b, loc, program, across);
-  Value turn = arith::DivSIOp::create(b, loc, program, across);
-  Value line = frame.range(cut.inner, arith::MulIOp::create(b, loc, turn, number(cut.inner)));
-  Value row = right.asRows(line);
-  Value column = right.asColumns(
-      frame.range(cut.block, arith::MulIOp::create(b, loc, block, number(cut.block))));
-  Value rowMask = cut.evenInner ? Value() : right.below(row, product.inner);
-  Value lineMask = cut.evenInner ? Value() : left.below(line, product.inner);
-  Value columnMask = cut.evenColumns ? Value() : right.below(column, width);
+  Value up = make<arith::AddIOp>(frame.sizeValue(width), number(cut.block - 1));
+  Value across = make<arith::DivSIOp>(up, number(cut.block));
+  Value first = make<arith::MulIOp>(make<arith::DivSIOp>(program, across), number(cut.inner));
+  Value start = make<arith::MulIOp>(make<arith::RemSIOp>(program, across), number(cut.block));
+  Value line = frame.range(cut.inner, first), row = right.asRows(line);
+  column = right.asColumns(frame.range(cut.block, start));
+  rowMask = cut.evenInner ? Value() : right.below(row, product.inner);
+  columnMask = cut.evenColumns ? Value() : right.below(column, width);
   left.setRows(number(0), {}, {number(0)});
-  left.setColumns(line, lineMask, line);
+  left.setColumns(line, cut.evenInner ? Value() : left.below(line, product.inner), line);
   right.setRows(row, rowMask, row);
   right.setColumns(column, columnMask, column);
+}
 
+/// Which rows of the result those of the block are added to, in 64 bits.
+Value ScatterKernel::rowsInResult() {
   OpOperand *at = rowsAddedTo(shape);
   Form form;
-  Value to = left.get(*at, form);
-  Type wide = withElementType(to.getType(), b.getI64Type());
-  if (to.getType() != wide) {
-    Type element = cast<GraphTensorType>(at->get().getType()).getElement();
-    to = element.isUnsignedInteger() ? Value(arith::ExtUIOp::create(b, loc, wide, to))
-                                     : Value(arith::ExtSIOp::create(b, loc, wide, to));
-  }
-  auto wideSize = [&](const Size &size) -> Value {
-    Value value = frame.sizeValue(size);
-    Type type = b.getI64Type();
-    return value.getType() == type ? value : arith::ExtSIOp::create(b, loc, type, value);
-  };
+  Value rows = left.get(*at, form);
+  Type wide = withElementType(rows.getType(), b.getI64Type());
+  if (rows.getType() == wide)
+    return right.asRows(rows);
+  bool isNatural = cast<GraphTensorType>(at->get().getType()).getElement().isUnsignedInteger();
+  return right.asRows(isNatural ? make<arith::ExtUIOp>(wide, rows)
+                                : make<arith::ExtSIOp>(wide, rows));
+}
+
+/// Where the block's elements are added.
+Value ScatterKernel::places(Value rows) {
+  Value width = make<SplatOp>(rows.getType(), wideSize(shape.columns.back()));
+  Value start = right.spread(frame.sums.front(), {}, kRows);
+  Value lines = make<AddPtrOp>(start.getType(), start, make<arith::MulIOp>(rows, width));
+  lines = right.spread(lines, kRows, kBoth);
+  return make<AddPtrOp>(lines.getType(), lines, right.spread(column, kColumns, kBoth));
+}
+
+void ScatterKernel::run() {
+  findBlock();
+  Value rows = rowsInResult();
   // Numbers of no row, negative ones too, add to none.
-  Value end = SplatOp::create(b, loc, wide, wideSize(shape.rows.back()));
-  Value inside =
-      right.asRows(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, to, end).getResult());
+  Value end = make<SplatOp>(rows.getType(), wideSize(shape.rows.back()));
+  Value inside = make<arith::CmpIOp>(arith::CmpIPredicate::ult, rows, end);
   if (rowMask)
-    inside = arith::AndIOp::create(b, loc, inside, rowMask);
-  Value down = arith::MulIOp::create(
-      b, loc, right.asRows(to),
-      SplatOp::create(b, loc, right.asRows(to).getType(), wideSize(width)).getResult());
-  Form rows{true, false}, columns{false, true}, both{true, true};
-  Value start = right.spread(frame.sums.front(), {}, rows);
-  Value lines = AddPtrOp::create(b, loc, start.getType(), start, down);
-  lines = right.spread(lines, rows, both);
-  Value places =
-      AddPtrOp::create(b, loc, lines.getType(), lines, right.spread(column, columns, both));
-  Value mask = right.spread(inside, rows, both);
+    inside = make<arith::AndIOp>(inside, rowMask);
+  Value mask = right.spread(inside, kRows, kBoth);
   if (columnMask)
-    mask = arith::AndIOp::create(b, loc, mask, right.spread(columnMask, columns, both));
-  Value value = right.operandBlock(multiply.getRhsMutable(), b.getF32Type(), {}, rows);
-  AtomicRmwOp::create(b, loc, value.getType(), AtomicKind::fadd, MemSemantic::relaxed,
-                      MemScope::gpu, places, value, mask);
+    mask = make<arith::AndIOp>(mask, right.spread(columnMask, kColumns, kBoth));
+  MatmulOp multiply = product.op;
+  Value added = right.operandBlock(multiply.getRhsMutable(), b.getF32Type(), {}, kRows);
+  make<AtomicRmwOp>(added.getType(), AtomicKind::fadd, MemSemantic::relaxed, MemScope::gpu,
+                    places(rows), added, mask);
   func::ReturnOp::create(b, loc);
+}
+
+void tile::graph::emitScatter(const KernelShape &shape, const Cut &cut, ModuleOp module) {
+  ScatterKernel(shape, cut, module).run();
 }
