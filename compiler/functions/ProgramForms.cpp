@@ -5,7 +5,9 @@
 // in the place of one. So they do with long rows where there are few, a kernel for each pass.
 // Products of few rows that have a left operand in common may be side by side in one kernel.
 // What products compute of their operands for each block again is stored before where there are
-// many blocks. Each form is made when a launch first needs it.
+// many blocks, and so is what is combined of a few long rows, so that programs can share these.
+// Rows that numbers name are added to a large table by atomic additions, not by a product. Each
+// form is made when a launch first needs it.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/functions/FusedProgram.h"
@@ -115,9 +117,8 @@ FusedProgram &FusedProgram::rowsForSizes(const Bindings &sizes, const Target &ta
   for (auto &[kernel, shape] : all->rows) {
     std::optional<Extents> extents = extentsOf(shape, sizes);
     auto isOwn = [&](unsigned number) { return kernels[number].name == all->kernels[kernel].name; };
-    std::vector<unsigned> parts = ofParts();
-    auto own = llvm::find_if(parts, isOwn);
-    if (own != parts.end() && extents && shareRows(shape, *extents, target) > 1)
+    const unsigned *own = llvm::find_if(ArrayRef(ofParts()), isOwn);
+    if (own != ArrayRef(ofParts()).end() && extents && shareRows(shape, *extents, target) > 1)
       which.push_back(*own);
   }
   lastRows = {sizes, &target, withRows(which)};
