@@ -1,4 +1,4 @@
-"""The rows of functions.py in this folder: what each function is given, and the same in PyTorch.
+"""The rows of run.py: what each function is given, and the same in PyTorch.
 
 A row is one of function_rows.py with some more: `updates` are the arguments that it writes, and `same` says whether
 results can be compared (random numbers cannot); `unread` is how many bytes of its arguments nobody needs;

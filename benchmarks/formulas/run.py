@@ -1,6 +1,6 @@
 """A second set of functions of whole tensors (the .tile files beside this) against torch.compile.
 
-usage: functions.py BUNDLE [--only TEXT] [--skip N] [--first N] [--mode MODE] [--no-torch] [--seconds N] [--row-seconds N]
+usage: run.py BUNDLE [--only TEXT] [--skip N] [--first N] [--mode MODE] [--no-torch] [--seconds N] [--row-seconds N]
                     [--profile] [--json FILE]
 
 As benchmarks/functions.py: Tile through libtile's C interface, torch.compile's default mode, both captured into CUDA
@@ -30,6 +30,7 @@ except ImportError:
 
 from rows import HERE, numbers, rows  # finds the folder of libtile and timing
 import libtile
+from functions import Options, Tensor, captured
 from timing import Timer
 
 FOLDER = HERE
@@ -39,23 +40,6 @@ KNOWN = {"fp64": torch.float64, "fp32": torch.float32, "bf16": torch.bfloat16, "
          "i1": torch.bool, "i8": torch.int8, "u8": torch.uint8, "i16": torch.int16, "i32": torch.int32,
          "i64": torch.int64}
 NARROW = (torch.float8_e4m3fn, torch.float8_e5m2)
-
-
-class Tensor(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("rank", ctypes.c_int32),
-                ("shape", ctypes.c_int64 * 8), ("strides", ctypes.c_int64 * 8)]
-
-    @staticmethod
-    def of(x):
-        made = Tensor(x.data_ptr(), x.dim())
-        for i in range(x.dim()):
-            made.shape[i], made.strides[i] = x.shape[i], x.stride(i)
-        return made
-
-
-class Options(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("function", ctypes.c_char_p), ("types", ctypes.c_char_p),
-                ("target", ctypes.c_char_p), ("mode", ctypes.c_char_p)]
 
 
 class Info(ctypes.Structure):
@@ -116,16 +100,6 @@ class Program:
         self.compiler.check(self.lib.tile_program_run(
             self.handle, stream, self.pointers, self.count, self.outs, ctypes.c_size_t(len(self.results)),
             ctypes.c_void_p(self.workspace.data_ptr()), self.bytes))
-
-
-def captured(run):
-    """A replay of what `run` launches."""
-    run()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        run()
-    return graph.replay
 
 
 @contextlib.contextmanager
