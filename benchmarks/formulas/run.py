@@ -30,7 +30,7 @@ except ImportError:
 
 from rows import HERE, numbers, rows  # finds the folder of libtile and timing
 import libtile
-from functions import Options, Tensor, captured
+from functions import Options, Tensor, captured, profile
 from timing import Timer
 
 FOLDER = HERE
@@ -222,17 +222,6 @@ def measure(row, compiler, timer, torch_too, options):
 
 def first_line(error):
     return (str(error).strip().splitlines() or [repr(error)])[0][:80]
-
-
-def profile(program):
-    """How long each launch of a program takes, in the order of their first launches."""
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as seen:
-        for _ in range(5):
-            program.run()
-        torch.cuda.synchronize()
-    for event in seen.key_averages():
-        if event.device_time_total > 0:
-            print(f"    {event.device_time_total / 5:9.1f}  {event.count // 5:3}  {event.key[:90]}")
 
 
 def ratio(line):

@@ -361,13 +361,12 @@ public:
 
   /// Whether a value is one that rows were reduced to, and repeats along what gets another shape.
   bool isOfRows(Value operand) const {
-    Value value = operand;
-    while (value.getDefiningOp() && isa<MapOp, CastOp, RearrangeOp>(value.getDefiningOp()))
-      value = value.getDefiningOp()->getOperand(0);
-    return value.getDefiningOp<ReduceOp>() && isView(operand) &&
-           llvm::all_of(runs, [&](const Run &run) {
-             return isOneDimension(run) || repeats(inFull(operand), run);
-           });
+    bool isReduced = false;
+    visitSources(operand, [&](Value source) {
+      isReduced |= bool(source.getDefiningOp<ReduceOp>());
+      return isa_and_nonnull<MapOp, CastOp, RearrangeOp>(source.getDefiningOp());
+    });
+    return isReduced && isView(operand);
   }
 
 private:

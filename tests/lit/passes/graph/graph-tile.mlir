@@ -216,3 +216,13 @@ func.func @summed_before(%x: !graph.tensor<"M, N", f32>, %y: !graph.tensor<"M, N
   %s = graph.map sub(%x, %y) : (!graph.tensor<"M, N", f32>, !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
   return %t, %s : !graph.tensor<"", f32>, !graph.tensor<"M, N", f32>
 }
+
+// Three channels beside each other would be columns of blocks of 128: pixels are, and channels are rows.
+// ROWS-LABEL: func.func @channels(
+// ROWS: tile.load {{.*}} : tensor<4x128x!tile.ptr<f32>>
+// ROWS: tile.load {{.*}} : tensor<4x1x!tile.ptr<f32>>
+func.func @channels(%x: !graph.tensor<"N, P, 3", f32>, %m: !graph.tensor<"3", f32>) -> !graph.tensor<"N, 3, P", f32> {
+  %d = graph.map sub(%x, %m) : (!graph.tensor<"N, P, 3", f32>, !graph.tensor<"3", f32>) -> !graph.tensor<"N, P, 3", f32>
+  %t = graph.rearrange %d [0, 2, 1] : !graph.tensor<"N, P, 3", f32> -> !graph.tensor<"N, 3, P", f32>
+  return %t : !graph.tensor<"N, 3, P", f32>
+}
