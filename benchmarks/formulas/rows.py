@@ -272,7 +272,33 @@ def rows():
     row("verify drafts 32x5x128256", "sampling", "verify_drafts",
         lambda: (r(32, 5, 128256), r(32, 5, 128256), ints(0, 128256, 32, 5), rand(32, 5)))
     row("top-k softmax 64 x 128256", "sampling", "top_k_softmax", lambda: (r(64, 128256, scale=3),))  # a hundred kernels to compile
+    made.extend(joined())
     yield from made
+
+
+def joined():
+    """What is put together of parts."""
+    made = []
+
+    def row(name, function, make, **more):
+        made.append(Row(name, "joins.tile", function, lambda: (list(make()), None), **more))
+
+    def cos_sin(t, d):
+        return [x[:, None] for x in turns(t, d)]
+
+    row("rotate halves 4x2048x32x128", "rotate_halves", lambda: (r(4, 2048, 32, 128), *cos_sin(2048, 128)))
+    row("rotate halves backward 4x2048x32x128", "rotate_halves_backward",
+        lambda: (r(4, 2048, 32, 128), *cos_sin(2048, 128), r(4, 2048, 32, 128)))
+    row("rotate pairs 4x2048x32x64x2", "rotate_pairs",
+        lambda: (r(4, 2048, 32, 64, 2), *[x[..., :64].contiguous() for x in cos_sin(2048, 128)]))
+    row("timestep embedding 65536 x 256", "timestep_embedding", lambda: (rand(65536),), types="fp32", tolerance=1e-3)
+    row("rotation matrices 4M", "rotation_matrices", lambda: (f(1 << 22, 4),), types="fp32", tolerance=1e-3)
+    row("RGB to YUV 64x3x512x512", "rgb_to_yuv", lambda: (r(64, 3, 512, 512),))
+    row("complex product 16M", "complex_product", lambda: (f(1 << 24, 2), f(1 << 24, 2)), types="fp32", tolerance=1e-3)
+    row("corners of boxes 8M", "corners_of_boxes", lambda: (rand(1 << 23, 4),), types="fp32", tolerance=1e-3)
+    row("joined channels 32x64x128x128", "two_channels", lambda: [r(32, 64, 128, 128) for _ in range(2)])
+    row("harmonics 4M", "harmonics", lambda: (f(1 << 22, 3),), types="fp32", tolerance=1e-3)
+    return made
 
 
 def numbers(row):

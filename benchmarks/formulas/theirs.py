@@ -1003,9 +1003,63 @@ def qk_norm_rope_backward(x, w, cos, sin, g):
 
 
 # By which arguments, and whether the value is a result too.
+def rotate_halves(x, cos, sin):
+    a, b = x.chunk(2, dim=-1)
+    return x * cos + torch.cat([-b, a], -1) * sin
+
+
+def rotate_halves_backward(x, cos, sin, g):
+    return (rotate_halves(x, cos, sin) * g).sum()
+
+
+def rotate_pairs(x, c, s):
+    re, im = x[..., 0], x[..., 1]
+    return torch.stack([re * c - im * s, re * s + im * c], dim=-1).flatten(3)
+
+
+def timestep_embedding(t):
+    frequencies = torch.exp(torch.arange(0, 128, device=t.device) * -0.0719557)
+    angles = t[:, None] * frequencies
+    return torch.cat([torch.cos(angles), torch.sin(angles)], dim=-1)
+
+
+def rotation_matrices(q):
+    q = q / q.norm(dim=-1, keepdim=True)
+    w, x, y, z = q[:, 0], q[:, 1], q[:, 2], q[:, 3]
+    return torch.stack([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y),
+                        2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
+                        2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], dim=-1).reshape(q.shape[0], 3, 3)
+
+
+def rgb_to_yuv(x):
+    r, g, b = x[:, 0], x[:, 1], x[:, 2]
+    y = 0.299 * r + 0.587 * g + 0.114 * b
+    return torch.stack([y, 0.492 * (b - y), 0.877 * (r - y)], dim=1)
+
+
+def complex_product(x, y):
+    return torch.stack([x[:, 0] * y[:, 0] - x[:, 1] * y[:, 1], x[:, 0] * y[:, 1] + x[:, 1] * y[:, 0]], dim=-1)
+
+
+def corners_of_boxes(b):
+    x, y, w, h = b[:, 0], b[:, 1], b[:, 2], b[:, 3]
+    return torch.stack([x - w * 0.5, y - h * 0.5, x + w * 0.5, y + h * 0.5], dim=-1)
+
+
+def two_channels(x, y):
+    return torch.relu(torch.cat([x, y], dim=1))
+
+
+def harmonics(d):
+    x, y, z = d[:, 0], d[:, 1], d[:, 2]
+    return torch.stack([0.282095 + 0 * x, -0.488603 * y, 0.488603 * z, -0.488603 * x, 1.092548 * x * y, -1.092548 * y * z,
+                        0.315392 * (3 * z * z - 1), -1.092548 * x * z, 0.546274 * (x * x - y * y)], dim=-1)
+
+
 GRADIENTS = {"group_norm_silu_backward": (0, 1, 2), "modulate_backward": (0, 1, 2), "swiglu_backward": (0,),
              "distillation_backward": (0,), "cross_entropy_z_backward": (0,), "focal_backward": (0,),
              "clip_backward": (0, 1, 2), "linear_gelu_backward": (0, 1, 2), "alibi_backward": (0, 1, 2),
              "causal_conv_backward": (0, 1, 2), "render_backward": (0, 1), "embedding_norm_backward": (1, 2),
-             "batch_norm_relu_backward": (0, 1, 2), "qk_norm_rope_backward": (0, 1)}
+             "batch_norm_relu_backward": (0, 1, 2), "qk_norm_rope_backward": (0, 1),
+             "rotate_halves_backward": (0,)}
 WITH_VALUE = ("distillation_backward", "cross_entropy_z_backward")

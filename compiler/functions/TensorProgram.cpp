@@ -143,6 +143,7 @@ std::string tile::nameOfOperation(Operation &op) {
   if (auto scan = dyn_cast<graph::ScanOp>(op))
     return graph::scanName(scan.getKind()).str();
   return isa<graph::GatherOp>(op)   ? "gather"
+         : isa<graph::JoinOp>(op)   ? "cat"
          : isa<graph::CastOp>(op)   ? "to"
          : isa<graph::MatmulOp>(op) ? "matmul"
                                     : "";

@@ -245,6 +245,18 @@ void Backward::throughGather(graph::GatherOp op, V g) {
   give(op.getSrc(), derivative);
 }
 
+/// Each part has its own of what becomes of all.
+void Backward::throughJoin(graph::JoinOp op, V g) {
+  V whole = expanded(g, graph::sizesOf(op.getResult()));
+  Sizes starts(op.getType().sizes().size(), Size(0));
+  for (Value part : op.getParts()) {
+    Sizes own = graph::sizesOf(part);
+    if (!error && wanted.contains(part) && isFloat(part))
+      give(part, keep(tracer.window(operand(whole), starts, own, /*inside=*/true, /*loose=*/false)));
+    starts[op.getAxis()] = starts[op.getAxis()] + own[op.getAxis()];
+  }
+}
+
 void Backward::through(Operation *op, V g) {
   if (auto map = dyn_cast<graph::MapOp>(op))
     return throughMap(map, g);
@@ -281,6 +293,8 @@ void Backward::through(Operation *op, V g) {
                               /*inside=*/false, /*loose=*/false)));
     return;
   }
+  if (auto join = dyn_cast<graph::JoinOp>(op))
+    return throughJoin(join, g);
   if (auto shape = dyn_cast<graph::ReshapeOp>(op)) {
     V whole = expanded(g, graph::sizesOf(op->getResult(0)));
     if (!error)

@@ -45,6 +45,7 @@ private:
   void giveOrdered(mlir::Value operand, llvm::ArrayRef<int64_t> view, V derivative);
   V turned(const V &v);
   void throughGather(graph::GatherOp op, V g);
+  void throughJoin(graph::JoinOp op, V g);
   void unsupported(const std::string &what);
 
   // Functions of elements (MapGradient.cpp).

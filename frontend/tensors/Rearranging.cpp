@@ -111,7 +111,28 @@ static Result flatten(Tracer &tracer, StringRef name, const CallArgs &args) {
 // Joining
 //===----------------------------------------------------------------------===//
 
-/// cat(tensors, axis=0): from the last on, everything that lies before its part is another's.
+Result Tracer::join(ArrayRef<Operand> parts, int64_t axis) {
+  if (refusal)
+    return checkRoom();
+  mlir::Type element = parts.back().type().getElement();
+  for (const Operand &part : llvm::reverse(parts))
+    element = graph::promoteTypes(part.type().getElement(), element);
+  Sizes whole = parts.front().type().sizes();
+  whole[axis] = Size(0);
+  llvm::SmallVector<mlir::Value> values;
+  for (const Operand &part : parts) {
+    Sizes own = part.type().sizes();
+    whole[axis] = whole[axis] + own[axis];
+    auto type = GraphTensorType::of(builder.getContext(), own, element);
+    values.push_back(type == part.type()
+                         ? part.value
+                         : graph::CastOp::create(builder, here(), type, part.value).getResult());
+  }
+  auto type = GraphTensorType::of(builder.getContext(), whole, element);
+  return wrap(graph::JoinOp::create(builder, here(), type, values, axis));
+}
+
+/// cat(tensors, axis=0)
 static Result cat(Tracer &tracer, StringRef name, const CallArgs &args) {
   ArgReader r(name, args, {"tensors", "axis"}, 1);
   if (!r)
@@ -128,7 +149,6 @@ static Result cat(Tracer &tracer, StringRef name, const CallArgs &args) {
   int64_t axis;
   if (auto error = readAxis(name, r.has(1) ? r[1] : PyValue::integer(0), shape.size(), axis))
     return error;
-  Size total;
   for (const Operand &part : parts) {
     Sizes own = part.type().sizes();
     bool fits = own.size() == shape.size();
@@ -138,30 +158,8 @@ static Result cat(Tracer &tracer, StringRef name, const CallArgs &args) {
       return fail(formatted("`cat` of shapes {} and {}: all dimensions but {} must be the same",
                             graph::shapeText(shape), graph::shapeText(own), axis),
                   "ValueError");
-    total = total + own[axis];
   }
-  Sizes whole = shape;
-  whole[axis] = total;
-  Dims dims(shape.size() - axis, -1);
-  dims[0] = 0;
-  Result place = tracer.rearrange({tracer.indices(total), "", false}, dims);
-  Result joined = PyValue();
-  Size from = total;
-  for (size_t i = parts.size(); i-- > 0 && place;) {
-    Size end = from;
-    from = from - parts[i].type().sizes()[axis];
-    Sizes starts(shape.size(), Size(0));
-    starts[axis] = Size(0) - from;
-    Result part = tracer.window(parts[i], starts, whole, /*inside=*/false, /*loose=*/true);
-    if (i + 1 == parts.size()) {
-      joined = std::move(part);
-      continue;
-    }
-    Result isIts = tracer.map(MapKind::lt, name, {*place, tracer.sizeValue(end)});
-    joined = joined && isIts ? tracer.map(MapKind::select, name, {*isIts, *part, *joined})
-                             : std::move(isIts);
-  }
-  return joined;
+  return tracer.join(parts, axis);
 }
 
 static Result stack(Tracer &tracer, StringRef name, const CallArgs &args) {

@@ -122,6 +122,8 @@ public:
   Result window(const Operand &x, ArrayRef<Size> starts, ArrayRef<Size> sizes, bool inside,
                 bool loose);
   Result reshape(const Operand &x, ArrayRef<Size> sizes);
+  /// Tensors of one rank behind each other; they differ in size along the axis alone.
+  Result join(ArrayRef<Operand> parts, int64_t axis);
   /// What must not be negative, and how a call is told otherwise.
   void require(const Size &size, const std::string &otherwise);
   /// `source[indices...]`, all of which broadcast; with `guarded` what lies outside is 0.

@@ -223,6 +223,12 @@ OpFoldResult ScanOp::fold(FoldAdaptor) {
   return getType().sizes()[getAxis()].isConstant(1) ? OpFoldResult(getSrc()) : OpFoldResult();
 }
 
+OpFoldResult JoinOp::fold(FoldAdaptor) {
+  return getParts().size() == 1 ? OpFoldResult(getParts().front()) : OpFoldResult();
+}
+
+bool JoinOp::hasEqualParts() { return llvm::all_equal(getParts().getTypes()); }
+
 OpFoldResult ReshapeOp::fold(FoldAdaptor) {
   if (getSrc().getType() == getType())
     return getSrc();

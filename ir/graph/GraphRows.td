@@ -103,6 +103,37 @@ def Graph_WindowOp : Graph_PureOp<"window"> {
   let hasFolder = 1;
 }
 
+def Graph_JoinOp : Graph_PureOp<"join"> {
+  let summary = "tensors behind each other along a dimension";
+  let description = [{
+    The result has the elements of the first operand, then those of the second, and so on. In a
+    kernel it is a result, which nothing else there reads, and its operands have one shape: indices
+    are those of each operand, all of which are stored where they belong.
+
+    Constraints:
+    - `graph_join_c1`: there are operands
+    - `graph_join_c2`: the axis is a dimension of the result
+    - `graph_join_c3`: operands have the other dimensions of the result, and their sizes along the
+      axis add up to the result's
+    - `graph_join_c4`: elements are of one type
+    ```mlir
+    %y = graph.join %a, %b 1 : (!graph.tensor<"M, K", f16>, !graph.tensor<"M, N", f16>) -> !graph.tensor<"M, K + N", f16>
+    ```
+  }];
+  let arguments = (ins
+    Arg<Variadic<Graph_TensorType>, "what to join">:$parts,
+    Arg<I64Attr, "along which dimension, counted from 0">:$axis);
+  let results = (outs Res<Graph_TensorType, "all of them">:$result);
+  let assemblyFormat = "$parts $axis attr-dict `:` functional-type($parts, $result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let extraClassDeclaration = [{
+    /// The sizes of what a kernel goes over: those of one operand, where all have one shape.
+    Sizes partSizes() { return mlir::cast<GraphTensorType>(getParts().front().getType()).sizes(); }
+    bool hasEqualParts();
+  }];
+}
+
 def Graph_ReshapeOp : Graph_PureOp<"reshape"> {
   let summary = "the same elements, in the same order, with other sizes";
   let description = [{

@@ -122,6 +122,35 @@ LogicalResult PartialOp::verify() {
   return success();
 }
 
+LogicalResult JoinOp::verify() {
+  // graph_join_c1
+  if (getParts().empty())
+    return emitOpError("must join something");
+  Sizes whole = getType().sizes();
+  // graph_join_c2
+  if (getAxis() >= whole.size())
+    return emitOpError("the axis must be a dimension of the result");
+  Size total;
+  for (Value part : getParts()) {
+    Sizes own = sizesOf(part);
+    // graph_join_c3
+    if (own.size() != whole.size())
+      return emitOpError() << "cannot join " << shapeText(own);
+    total = total + own[getAxis()];
+    own[getAxis()] = whole[getAxis()];
+    // graph_join_c3
+    if (own != whole)
+      return emitOpError() << "cannot join " << shapeText(sizesOf(part));
+    // graph_join_c4
+    if (cast<GraphTensorType>(part.getType()).getElement() != getType().getElement())
+      return emitOpError("must keep the type");
+  }
+  // graph_join_c3
+  if (total != whole[getAxis()])
+    return emitOpError() << "has " << total.str() << " elements along the axis";
+  return success();
+}
+
 LogicalResult WindowOp::verify() {
   std::string error;
   for (Attribute start : getStarts())

@@ -110,6 +110,8 @@ private:
   mlir::Value offset(llvm::ArrayRef<mlir::Value> parts, llvm::ArrayRef<Size> strides, bool blocks,
                      mlir::Value last = {});
   mlir::Value pointers(const Access &access, Form form);
+  mlir::Value storedBlock(mlir::Value value);
+  void storeParts(JoinOp join, mlir::Value whole, mlir::Value mask, Form form, mlir::Value from);
   mlir::Value onlyWhereFirst(const Access &access, Form form, mlir::Value mask, Form &masked);
   mlir::Value load(unsigned index);
   std::optional<ReduceKind> directKind(unsigned index) const;

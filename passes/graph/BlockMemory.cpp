@@ -147,12 +147,36 @@ void BlockEmitter::store(unsigned index) {
     return;
   Value result =
       op.getBody().front().getTerminator()->getOperand(access.array - op->getNumOperands());
-  Type element = cast<GraphTensorType>(result.getType()).getElement();
-  Form form = shape.forms.lookup(result);
-  Value value = Elements(b, loc).toMemory(emit(result), element);
-  Form masked;
+  Form form = shape.forms.lookup(result), masked;
   Value mask = onlyWhereFirst(access, form, maskOf(form), masked);
   Form both{form.row || masked.row, form.column || masked.column};
-  StoreOp::create(b, loc, pointers(access, both), spread(value, form, both),
-                  mask ? spread(mask, masked, both) : Value());
+  mask = mask ? spread(mask, masked, both) : Value();
+  Value whole = pointers(access, both);
+  if (auto join = result.getDefiningOp<JoinOp>())
+    storeParts(join, whole, mask, both, frame.number(frame.b.getI64Type(), 0));
+  else
+    StoreOp::create(b, loc, whole, spread(storedBlock(result), form, both), mask);
+}
+
+Value BlockEmitter::storedBlock(Value value) {
+  return Elements(b, loc).toMemory(emit(value),
+                                   cast<GraphTensorType>(value.getType()).getElement());
+}
+
+/// One behind the other, `from` on: what they have in common is computed once.
+void BlockEmitter::storeParts(JoinOp join, Value whole, Value mask, Form form, Value from) {
+  Value step = widen(sizeValue(shape.stepOf(join)));
+  for (OpOperand &use : join->getOpOperands()) {
+    Value by = number(b.getI64Type(), use.getOperandNumber());
+    Value start = make<arith::AddIOp>(from, make<arith::MulIOp>(by, step));
+    if (auto inner = use.get().getDefiningOp<JoinOp>()) {
+      storeParts(inner, whole, mask, form, start);
+      continue;
+    }
+    Form own;
+    Value block = get(use, own);
+    Type element = cast<GraphTensorType>(use.get().getType()).getElement();
+    Value at = make<AddPtrOp>(whole, spread(start, {}, form));
+    StoreOp::create(b, loc, at, spread(Elements(b, loc).toMemory(block, element), own, form), mask);
+  }
 }

@@ -129,6 +129,16 @@ void RowKernel::runParts() {
     blocks.storePartial(store, turns.getResult(i), forms[i]);
 }
 
+void RowKernel::readParts(JoinOp join) {
+  for (OpOperand &use : join->getOpOperands()) {
+    Form form;
+    if (auto inner = use.get().getDefiningOp<JoinOp>())
+      readParts(inner);
+    else
+      blocks.get(use, form);
+  }
+}
+
 /// Where a result takes the place of what is read, all that becomes of the block is computed before
 /// anything of it is stored: a number is read by every thread, and stored by one.
 void RowKernel::readBeforeStores(ArrayRef<unsigned> stores) {
@@ -139,6 +149,8 @@ void RowKernel::readBeforeStores(ArrayRef<unsigned> stores) {
     Form form;
     if (auto partial = value.getDefiningOp<PartialOp>())
       blocks.get(partial.getSrcMutable(), form);
+    else if (auto join = value.getDefiningOp<JoinOp>())
+      readParts(join);
     else
       blocks.emit(value);
   }

@@ -4,6 +4,28 @@
 
 include "passes/TilePass.td"
 
+def GraphPlaceJoinsPass : TilePass<"graph-place-joins", "::mlir::func::FuncOp"> {
+  let summary = "let parts of what is joined be stored where they belong";
+  let description = [{
+    Needs: operations of the `graph` dialect in one block, canonical.
+
+    Guarantees: each `graph.join` that is left has operands of one shape, and is stored: it is
+    returned, or given to a kernel that somebody wrote, in another shape or not; or it is an operand of
+    another such one, all of whose operands are joined alike. Functions of the elements between what was joined and memory are done
+    to the parts, and so are sums of parts with zeros around them that tile what is computed. All
+    others are choices by the place along the axis.
+
+    Never: computes more than before, or stores what was not stored.
+    ```mlir
+    %y = graph.join %a, %b 1 : (!graph.tensor<"M, K", f32>, !graph.tensor<"M, K", f32>) -> !graph.tensor<"M, 2*K", f32>
+    return %y : !graph.tensor<"M, 2*K", f32>
+    // one kernel over M and K, which stores both
+    ```
+  }];
+  let counts = [Count<"joinsStored", "joined tensors whose parts are stored where they belong">];
+  let dependentDialects = ["::tile::graph::GraphDialect"];
+}
+
 def GraphNormalizePass : TilePass<"graph-normalize", "::mlir::func::FuncOp"> {
   let summary = "give products and reductions the form of which kernels are made";
   let description = [{

@@ -229,6 +229,8 @@ void Shaper::collectSizes() {
     add(*shape.parts);
   for (PartialOp op : shape.op.getBody().front().getOps<PartialOp>())
     add(contiguousStrides(op.getType().sizes())[0]);
+  for (JoinOp op : shape.op.getBody().front().getOps<JoinOp>())
+    add(shape.stepOf(op));
   std::string error;
   for (GatherOp op : shape.op.getBody().front().getOps<GatherOp>())
     for (const Size &stride : stridesOf(cast<BlockArgument>(op.getSrc()).getArgNumber()))

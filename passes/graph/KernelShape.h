@@ -46,6 +46,8 @@ struct KernelShape {
   std::vector<KernelShape> beside;
 
   bool isNumber(unsigned input) const;
+  /// From one part of what is joined to the next, in elements of the kernel's result.
+  Size stepOf(JoinOp join) const;
   /// Whether addresses or ends of rows depend on a size, so that what divides it counts.
   bool aligns(const Size &size) const;
   /// Whether a value changes from row to row, from column to column.

@@ -20,6 +20,13 @@ bool KernelShape::isNumber(unsigned input) const {
   return numbers && llvm::is_contained(numbers.asArrayRef(), int64_t(input));
 }
 
+Size KernelShape::stepOf(JoinOp join) const {
+  Value result = join.getResult();
+  while (auto outer = dyn_cast<JoinOp>(*result.user_begin()))
+    result = outer.getResult();
+  return join.partSizes()[join.getAxis()] * contiguousStrides(sizesOf(result))[join.getAxis()];
+}
+
 bool KernelShape::aligns(const Size &size) const {
   auto strides = [&](const Access &access) {
     return llvm::is_contained(access.rowStrides, size) ||
@@ -34,6 +41,9 @@ bool KernelShape::aligns(const Size &size) const {
     return llvm::is_contained(stridesOf[cast<BlockArgument>(gather.getSrc()).getArgNumber()], size);
   };
   if (llvm::any_of(KernelOp(op).getBody().front().getOps<GatherOp>(), alignsTaken))
+    return true;
+  auto alignsParts = [&](JoinOp join) { return stepOf(join) == size; };
+  if (llvm::any_of(KernelOp(op).getBody().front().getOps<JoinOp>(), alignsParts))
     return true;
   auto alignsFirst = [&](const ChainShape::First &first) {
     return size == first.depth || first.left.aligns(size) || first.right.aligns(size);

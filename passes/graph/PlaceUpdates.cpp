@@ -53,6 +53,8 @@ static std::string hazardInside(KernelOp kernel, unsigned output, BlockArgument 
   std::optional<Space> space = isa<LaunchOp>(ops.front()) ? std::nullopt : findSpace(ops, reason);
   if (!space)
     return "the kernel was written by hand";
+  if (value.getDefiningOp<JoinOp>())
+    return "programs write several of its parts";
   DimMap own = space->values.lookup(value);
   for (auto [dim, of] : llvm::enumerate(space->dims)) {
     int d = dim;

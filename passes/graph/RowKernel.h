@@ -50,6 +50,7 @@ private:
   void readBeforeStores(llvm::ArrayRef<unsigned> stores);
   void storeAll();
   PartialOp partialOf(unsigned store);
+  void readParts(JoinOp join);
 
   // Rows in passes (RowPasses.cpp).
   void runInPasses();

@@ -21,6 +21,8 @@ std::string tile::graph::spelled(Operation *op) {
     name = stringifyReduceKind(partial.getKind());
   if (auto scan = dyn_cast<ScanOp>(op))
     name = scanName(scan.getKind());
+  if (isa<JoinOp>(op))
+    name = "cat";
   if (auto launch = dyn_cast<LaunchOp>(op))
     name = launch.getName();
   std::string text = formatted("`{}`", name);
@@ -161,6 +163,19 @@ void SpaceFinder::visitPartial(PartialOp op) {
   partials.push_back({op, combined});
 }
 
+/// Indices are those of one operand: the others are computed beside it.
+void SpaceFinder::visitJoin(JoinOp op) {
+  DimMap own;
+  for (OpOperand &use : op->getOpOperands()) {
+    DimMap part = operandOf(use);
+    if (own.empty())
+      own = part;
+    for (auto [dim, other] : llvm::zip_equal(own, part))
+      unify(dim, other);
+  }
+  values[op.getResult()] = own;
+}
+
 void SpaceFinder::visit(Operation *op) {
   if (isFree(op))
     return;
@@ -177,6 +192,8 @@ void SpaceFinder::visit(Operation *op) {
     visitPartial(partial);
   else if (auto scan = dyn_cast<ScanOp>(op))
     visitScan(scan);
+  else if (auto join = dyn_cast<JoinOp>(op))
+    visitJoin(join);
   else if (auto matmul = dyn_cast<MatmulOp>(op))
     visitMatmul(matmul);
   else

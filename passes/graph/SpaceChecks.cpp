@@ -84,6 +84,11 @@ bool SpaceFinder::checkSources() {
         reason = formatted("{} needs what all parts have found", spelled(value.getDefiningOp()));
         return false;
       }
+      if (source && isa<JoinOp>(source) && !isa<JoinOp>(value.getDefiningOp())) {
+        reason = formatted("{} needs all of {}, of which a program has a place in each part",
+                           spelled(value.getDefiningOp()), spelled(source));
+        return false;
+      }
       if (source && isa<GatherOp>(value.getDefiningOp()) && operand.getOperandNumber() == 0) {
         reason = formatted("{} takes elements of {} that other programs compute",
                            spelled(value.getDefiningOp()), spelled(source));

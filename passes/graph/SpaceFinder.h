@@ -51,6 +51,7 @@ private:
   void visitRearrange(RearrangeOp op);
   void visitReduce(ReduceOp op);
   void visitPartial(PartialOp op);
+  void visitJoin(JoinOp op);
   void visitScan(ScanOp op);
   void visitMatmul(MatmulOp op);
   DimMap operandOf(mlir::OpOperand &use);

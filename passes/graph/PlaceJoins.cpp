@@ -1,0 +1,336 @@
+//===- PlaceJoins.cpp - parts of what is joined, each stored where it belongs --===//
+//
+// What is joined can be computed in two ways. Element by element every part is computed wherever
+// it may be wanted, and one of them taken: right for what is read again at once, and n times the
+// work where n parts are computed. Or each part is computed once, and stored into its place of the
+// result: right for what is stored. `graph.join` is left where the second way is open, and becomes
+// choices by place elsewhere.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/graph/GraphPasses.h"
+#include "passes/graph/Indices.h"
+#include "passes/graph/Sources.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
+
+namespace tile::graph {
+#define GEN_PASS_DEF_GRAPHPLACEJOINSPASS
+#include "passes/graph/GraphPasses.h.inc"
+} // namespace tile::graph
+
+using namespace mlir;
+using namespace tile::graph;
+
+#define DEBUG_TYPE "graph-place-joins"
+ALWAYS_ENABLED_STATISTIC(joinsStored, "joined tensors whose parts are stored where they belong");
+
+/// Parts that one kernel computes, at most: it holds what they have in common in registers.
+static constexpr size_t kMostParts = 64;
+
+/// Whether nothing but a view leads from a value to what is returned, or is given to a kernel that
+/// somebody wrote: it has to be stored as it is.
+static bool isOnlyStored(Value value) {
+  auto isEnd = [](Operation *user) {
+    if (auto shape = dyn_cast<ReshapeOp>(user))
+      return isOnlyStored(shape.getResult());
+    return user->hasTrait<OpTrait::IsTerminator>() || isa<LaunchOp>(user);
+  };
+  return !value.use_empty() && llvm::all_of(value.getUsers(), isEnd);
+}
+
+/// The dimension that becomes dimension `axis` of what an operation with one more user makes of a
+/// value; nothing if that is gone.
+static std::optional<int64_t> axisBehind(Operation *user, Value value, int64_t axis) {
+  if (auto view = dyn_cast<RearrangeOp>(user)) {
+    const int64_t *found = llvm::find(view.getDims(), axis);
+    return found == view.getDims().end() ? std::nullopt
+                                         : std::optional(found - view.getDims().begin());
+  }
+  if (isa<CastOp>(user))
+    return axis;
+  if (!isa<MapOp>(user))
+    return std::nullopt;
+  return axis + int64_t(sizesOf(user->getResult(0)).size() - sizesOf(value).size());
+}
+
+/// Whether a value is computed of what is combined along rows, in what may be its own kernel.
+static bool needsRows(Value value) {
+  bool found = false;
+  visitSources(value, [&](Value source) {
+    Operation *op = source.getDefiningOp();
+    found |= isa_and_nonnull<ReduceOp, ScanOp>(op);
+    return !found && isa_and_nonnull<MapOp, CastOp, RearrangeOp, WindowOp, JoinOp>(op);
+  });
+  return found;
+}
+
+/// Whether a part of what rows are combined to is among what a value is computed of: such rows are
+/// gone through whole, by one kernel that has them in registers.
+static bool takesPartsOfRows(Value value) {
+  bool found = false;
+  visitSources(value, [&](Value source) {
+    Operation *op = source.getDefiningOp();
+    if (auto window = dyn_cast_or_null<WindowOp>(op))
+      found |= needsRows(window.getSrc());
+    return !found && isa_and_nonnull<MapOp, CastOp, RearrangeOp, JoinOp>(op);
+  });
+  return found;
+}
+
+/// Whether parts can be of one kernel.
+static bool canBeOne(JoinOp op) {
+  return op.hasEqualParts() && op.getParts().size() <= kMostParts &&
+         llvm::none_of(op.getParts(), takesPartsOfRows);
+}
+
+/// Whether all operands are joined alike, or none is: indices of one kernel are those of the parts'
+/// parts.
+static bool isNestedAlike(JoinOp op) {
+  auto inner = op.getParts().front().getDefiningOp<JoinOp>();
+  return llvm::all_of(op.getParts(), [&](Value part) {
+    auto own = part.getDefiningOp<JoinOp>();
+    return !inner ? !own
+                  : own && own.getAxis() == inner.getAxis() && own.getAxis() != op.getAxis() &&
+                        own.hasEqualParts() && own.partSizes() == inner.partSizes();
+  });
+}
+
+/// Whether what is joined reaches memory with nothing but functions of elements on its way.
+static bool reachesMemory(Value value, int64_t axis) {
+  if (isOnlyStored(value))
+    return true;
+  if (!value.hasOneUse())
+    return false;
+  Operation *user = *value.user_begin();
+  if (auto outer = dyn_cast<JoinOp>(user))
+    return int64_t(outer.getAxis()) != axis && canBeOne(outer) &&
+           reachesMemory(outer.getResult(), int64_t(outer.getAxis()));
+  std::optional<int64_t> behind = axisBehind(user, value, axis);
+  if (!behind)
+    return false;
+  if (auto map = dyn_cast<MapOp>(user)) {
+    auto goesAlong = [&](Value operand) { // and would be needed in parts
+      Sizes own = sizesOf(operand);
+      int64_t at = *behind - int64_t(map.getType().sizes().size() - own.size());
+      return operand != value && at >= 0 && !own[at].isConstant(1);
+    };
+    for (Value operand : map.getOperands())
+      if (goesAlong(operand) && needsRows(operand))
+        return false;
+  }
+  return reachesMemory(user->getResult(0), *behind);
+}
+
+namespace {
+
+/// The part of a value that broadcasts to what is joined which belongs to one of its parts.
+Value partOf(OpBuilder &b, Location loc, Value value, size_t rank, int64_t axis, const Size &start,
+             const Size &count) {
+  Sizes own = sizesOf(value);
+  int64_t at = axis - int64_t(rank - own.size());
+  if (at < 0 || own[at].isConstant(1))
+    return value;
+  SmallVector<Attribute> starts(own.size(), b.getStringAttr("0"));
+  starts[at] = b.getStringAttr(start.str());
+  own[at] = count;
+  auto type = GraphTensorType::of(b.getContext(), own, typeOf(value).getElement());
+  return WindowOp::create(b, loc, type, value, b.getArrayAttr(starts), /*inside=*/true,
+                          /*loose=*/false);
+}
+
+/// A function of the elements of what is joined is joined of that of the parts, if it is stored.
+struct SinkJoin : OpRewritePattern<JoinOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(JoinOp op, PatternRewriter &rewriter) const override {
+    auto axis = int64_t(op.getAxis());
+    if (!op->hasOneUse() || isOnlyStored(op.getResult()) || !canBeOne(op) ||
+        !reachesMemory(op.getResult(), axis))
+      return failure();
+    Operation *user = *op->user_begin();
+    std::optional<int64_t> behind = axisBehind(user, op.getResult(), axis);
+    if (!behind)
+      return failure();
+    auto whole = typeOf(user->getResult(0));
+    Size count = op.partSizes()[axis], start;
+    SmallVector<Value> parts;
+    rewriter.setInsertionPoint(user);
+    for (Value part : op.getParts()) {
+      SmallVector<Value> operands;
+      for (Value operand : user->getOperands())
+        operands.push_back(operand == op.getResult()
+                               ? part
+                               : partOf(rewriter, user->getLoc(), operand, whole.sizes().size(),
+                                        *behind, start, count));
+      Operation *made = rewriter.clone(*user);
+      made->setOperands(operands);
+      Sizes own = whole.sizes();
+      own[*behind] = count;
+      made->getResult(0).setType(
+          GraphTensorType::of(op.getContext(), own, whole.getElement()));
+      parts.push_back(made->getResult(0));
+      start = start + count;
+    }
+    rewriter.replaceOpWithNewOp<JoinOp>(user, whole, parts, uint64_t(*behind));
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// A window that shows one part of what is joined is a window of that.
+struct WindowOfPart : OpRewritePattern<WindowOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(WindowOp op, PatternRewriter &rewriter) const override {
+    auto join = op.getSrc().getDefiningOp<JoinOp>();
+    if (!join || !op.getInside())
+      return failure();
+    size_t axis = join.getAxis();
+    Size start = startOf(op.getStarts()[axis]), end = start + op.getType().sizes()[axis], from;
+    for (Value part : join.getParts()) {
+      Size behind = from + sizesOf(part)[axis];
+      if ((start - from).isNeverNegative() && (behind - end).isNeverNegative()) {
+        SmallVector<Attribute> starts(op.getStarts().begin(), op.getStarts().end());
+        starts[axis] = rewriter.getStringAttr((start - from).str());
+        rewriter.replaceOpWithNewOp<WindowOp>(op, op.getType(), part,
+                                              rewriter.getArrayAttr(starts), /*inside=*/true,
+                                              /*loose=*/false);
+        return success();
+      }
+      from = behind;
+    }
+    return failure();
+  }
+};
+
+/// Sums of parts that lie behind each other with zeros around them, as gradients of parts are: what
+/// they tile is joined. (A sum with zero is the other operand, but for the sign of a zero.)
+struct JoinPadded : OpRewritePattern<MapOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
+    if (!isSum(op) || (op->hasOneUse() && isTerm(op, *op->user_begin())))
+      return failure();
+    SmallVector<Value> terms;
+    collect(op, op.getType(), terms);
+    for (size_t axis = 0; axis < op.getType().sizes().size(); ++axis) {
+      SmallVector<Value> parts;
+      llvm::SmallPtrSet<Operation *, 8> used;
+      Size from, whole = op.getType().sizes()[axis];
+      while (from != whole) {
+        auto next = llvm::find_if(terms, [&](Value term) {
+          auto window = term.getDefiningOp<WindowOp>();
+          return window && !used.contains(window) && isPart(window, axis, from);
+        });
+        if (next == terms.end())
+          break;
+        auto window = next->getDefiningOp<WindowOp>();
+        used.insert(window);
+        parts.push_back(window.getSrc());
+        from = from + sizesOf(window.getSrc())[axis];
+      }
+      if (from != whole || parts.size() < 2)
+        continue;
+      Value sum;
+      auto add = [&](Value term) {
+        sum = sum ? MapOp::create(rewriter, op.getLoc(), op.getType(), MapKind::add,
+                                  ValueRange{sum, term})
+                        .getResult()
+                  : term;
+      };
+      for (Value term : terms)
+        if (!used.contains(term.getDefiningOp()))
+          add(term);
+      add(JoinOp::create(rewriter, op.getLoc(), op.getType(), parts, axis));
+      rewriter.replaceOp(op, sum);
+      return success();
+    }
+    return failure();
+  }
+
+private:
+  static bool isSum(MapOp op) {
+    return op && op.getKind() == MapKind::add && isa<FloatType>(op.getType().getElement());
+  }
+  static bool isTerm(MapOp op, Operation *of) {
+    auto sum = dyn_cast<MapOp>(of);
+    return sum && isSum(sum) && sum.getType() == op.getType();
+  }
+  static void collect(MapOp op, GraphTensorType type, SmallVectorImpl<Value> &terms) {
+    for (Value operand : op.getOperands()) {
+      auto inner = operand.getDefiningOp<MapOp>();
+      if (inner && isSum(inner) && inner.getType() == type && inner->hasOneUse())
+        collect(inner, type, terms);
+      else
+        terms.push_back(operand);
+    }
+  }
+  /// Whether a window has an array at `from` along the axis, whole, and nothing else.
+  static bool isPart(WindowOp op, size_t axis, const Size &from) {
+    if (op.getInside() || op.getLoose() || !op->hasOneUse())
+      return false;
+    Sizes own = sizesOf(op.getSrc()), whole = op.getType().sizes();
+    for (auto [i, start] : llvm::enumerate(op.getStarts()))
+      if (startOf(start) != (i == axis ? Size(0) - from : Size(0)) ||
+          (i != axis && own[i] != whole[i]))
+        return false;
+    return true;
+  }
+};
+
+struct GraphPlaceJoinsPass
+    : public tile::graph::impl::GraphPlaceJoinsPassBase<GraphPlaceJoinsPass> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<JoinPadded, SinkJoin, WindowOfPart>(&getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+    // From the last on: what an operand becomes depends on what becomes of its user.
+    SmallVector<JoinOp> joins(getOperation().getOps<JoinOp>());
+    for (JoinOp op : llvm::reverse(joins)) {
+      if (isStored(op)) {
+        ++joinsStored;
+        LDBG() << getOperation().getName() << ": " << op.getParts().size() << " parts are stored";
+      } else {
+        choose(op);
+      }
+    }
+  }
+
+  static bool isStored(JoinOp op) {
+    auto outer = op->hasOneUse() ? dyn_cast<JoinOp>(*op->user_begin()) : JoinOp();
+    bool isPart = outer && isNestedAlike(outer); // which has been looked at, and is left
+    return canBeOne(op) && (isPart || (isOnlyStored(op.getResult()) && isNestedAlike(op)));
+  }
+
+  /// From the last part on, everything that lies before its part is another's.
+  static void choose(JoinOp op) {
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    size_t axis = op.getAxis();
+    Sizes whole = op.getType().sizes();
+    IndexBuilder indices(b, loc);
+    Value place = indices.along(whole[axis], axis, whole.size()), joined;
+    Size from = whole[axis];
+    for (Value part : llvm::reverse(op.getParts())) {
+      Size end = from;
+      from = from - sizesOf(part)[axis];
+      SmallVector<Attribute> starts(whole.size(), b.getStringAttr("0"));
+      starts[axis] = b.getStringAttr((Size(0) - from).str());
+      Value there = WindowOp::create(b, loc, op.getType(), part, b.getArrayAttr(starts),
+                                     /*inside=*/false, /*loose=*/true);
+      if (!joined) {
+        joined = there;
+        continue;
+      }
+      Sizes along = sizesOf(place);
+      Value isIts =
+          MapOp::create(b, loc, GraphTensorType::of(b.getContext(), along, b.getI1Type()),
+                        MapKind::lt, ValueRange{place, indices.number(end)});
+      joined = MapOp::create(b, loc, op.getType(), MapKind::select,
+                             ValueRange{isIts, there, joined});
+    }
+    op.getResult().replaceAllUsesWith(joined);
+    op.erase();
+  }
+};
+} // namespace
