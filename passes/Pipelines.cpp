@@ -59,6 +59,8 @@ static void addBlockSteps(OpPassManager &pm) {
   pm.addPass(createCutBlocksPass());
   // Before operands are changed: what is loaded for them is what the author wrote.
   pm.addPass(createLoadOncePass());
+  // Before layouts, which then have what lies beside each other in one thread.
+  pm.addPass(createAdjacentAccessesPass());
   // Before products are taken apart: these need not be.
   pm.addPass(createNarrowDotsPass());
   // Before layouts: operands that are widened or split move while they are narrow.

@@ -49,13 +49,21 @@ static AxisInfo reshaped(const AxisInfo &a, Type from, Type to, Log2 step) {
                     std::min(x.constancy, sizesB[j])};
     if (c > 0) // the better fact about all elements was about runs of one
       info.axes[j].divisibility = divisibilityAt(x, c, step);
-    unsigned left = sizesA[i--], right = sizesB[j--];
+    // Where all along a dimension are equal, those of the one in front of it are as well.
+    AxisFacts &last = info.axes[j];
+    unsigned equal = x.constancy;
+    bool isWhole = x.constancy >= sizesA[i];
+    unsigned left = sizesA[i--], right = sizesB[j--], most = right;
     while (left != right) {
-      if (left < right)
+      if (left < right) {
+        equal += isWhole ? a.axes[i].constancy : 0;
+        isWhole &= a.axes[i].constancy >= sizesA[i];
         left += sizesA[i--];
-      else
+      } else {
         right += sizesB[j--];
+      }
     }
+    last.constancy = Log2(std::min(equal, most));
   }
   return info;
 }

@@ -163,9 +163,10 @@ Value BlockEmitter::storedBlock(Value value) {
                                    cast<GraphTensorType>(value.getType()).getElement());
 }
 
-/// One behind the other, `from` on: what they have in common is computed once.
+/// One behind the other, from `from` on: what is read is read before anything is stored.
 void BlockEmitter::storeParts(JoinOp join, Value whole, Value mask, Form form, Value from) {
   Value step = widen(sizeValue(shape.stepOf(join)));
+  SmallVector<std::pair<Value, Value>> stores;
   for (OpOperand &use : join->getOpOperands()) {
     Value by = number(b.getI64Type(), use.getOperandNumber());
     Value start = make<arith::AddIOp>(from, make<arith::MulIOp>(by, step));
@@ -177,6 +178,8 @@ void BlockEmitter::storeParts(JoinOp join, Value whole, Value mask, Form form, V
     Value block = get(use, own);
     Type element = cast<GraphTensorType>(use.get().getType()).getElement();
     Value at = make<AddPtrOp>(whole, spread(start, {}, form));
-    StoreOp::create(b, loc, at, spread(Elements(b, loc).toMemory(block, element), own, form), mask);
+    stores.push_back({at, spread(Elements(b, loc).toMemory(block, element), own, form)});
   }
+  for (auto [at, block] : stores)
+    StoreOp::create(b, loc, at, block, mask);
 }

@@ -89,6 +89,26 @@ def CountLoopsPass : TilePass<"tile-count-loops", "::mlir::ModuleOp"> {
   ];
 }
 
+def AdjacentAccessesPass : TilePass<"tile-adjacent-accesses", "::mlir::ModuleOp"> {
+  let summary = "loads and stores of elements that lie beside each other are one";
+  let description = [{
+    - **Needs**: tile operations without layouts, dimensions that are powers of two.
+    - **Guarantees**: of loads between which nothing is written, and of stores that follow each other, those
+      under one mask whose places differ by 1, 2, ... elements, and have gaps of as many themselves, are one
+      access of a block with one more dimension, taken apart behind the load or put together before the
+      store: as many as an aligned vector has; of stores also all that fill memory without gaps, up to sixteen.
+    - **Never**: changes a volatile load, or joins what lies along the block anyway (`x[i]` and `x[i + 1]`).
+
+    ```
+      %a = tile.load x + 2 * i : 128                 %v = tile.load x + 2 * i + (0, 1) : 128x2
+      %b = tile.load x + 2 * i + 1 : 128       =>     %a, %b = tile.split %v
+    ```
+  }];
+  let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect"];
+  let counts = [
+    Count<"accessesJoined", "loads and stores that are one with their neighbours">
+  ];
+}
 def LoadOncePass : TilePass<"tile-load-once", "::mlir::ModuleOp"> {
   let summary = "of what a block has several times, one is loaded";
   let description = [{
