@@ -67,6 +67,7 @@ static const AttributeRule ofModules[] = {
     {kNoSpareSlotsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kNoTensorMapsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kDependentLaunchAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
+    {kJoinedAttr, on<LoadOp, StoreOp, cta::AsyncCopyOp>, is<UnitAttr>, "unit"},
     {kAnnouncesAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kEachLaneArrivesAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kAlgebraicAttr, on<ModuleOp>, is<UnitAttr>, "unit"},

@@ -127,6 +127,8 @@ void LoopRewriter::copy(OpBuilder &b, IRMapping &map, Copy &c, Value slot, Value
   auto copy = cta::AsyncCopyOp::create(b, here, pointers, mask, buffer, when, uint32_t(c.vector));
   if (mask && c.maskRun < c.vector)
     copy->setAttr(cta::kMaskRunAttr, b.getI32IntegerAttr(int32_t(c.maskRun)));
+  if (c.load->hasAttr(kJoinedAttr))
+    copy->setAttr(kJoinedAttr, b.getUnitAttr());
   keepHints(c.load, copy);
 }
 

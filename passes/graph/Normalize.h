@@ -7,6 +7,9 @@
 
 namespace tile::graph {
 
+/// Elements of a row that are combined one by one, as maps, at most (SmallReductions.cpp).
+inline constexpr int64_t kFewReduced = 8;
+
 /// Products of rows that are one dimension for them alone (Reshapes.cpp).
 void addJoinedRowsPatterns(mlir::RewritePatternSet &patterns);
 /// Products whose rows are wanted in another order (TurnedProducts.cpp).

@@ -11,6 +11,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/graph/GraphPasses.h"
 #include "passes/graph/Indices.h"
+#include "passes/graph/Normalize.h"
 #include "passes/graph/Sources.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
@@ -55,13 +56,23 @@ static std::optional<int64_t> axisBehind(Operation *user, Value value, int64_t a
   return axis + int64_t(sizesOf(user->getResult(0)).size() - sizesOf(value).size());
 }
 
+/// Whether so few elements are combined that they are so one by one.
+static bool isOfFew(ReduceOp op) {
+  int64_t count = 1;
+  for (int64_t axis : op.getAxes())
+    count *= std::min(sizesOf(op.getSrc())[axis].constant().value_or(kFewReduced + 1),
+                      kFewReduced + 1);
+  return count <= kFewReduced;
+}
+
 /// Whether a value is computed of what is combined along rows, in what may be its own kernel.
 static bool needsRows(Value value) {
   bool found = false;
   visitSources(value, [&](Value source) {
     Operation *op = source.getDefiningOp();
-    found |= isa_and_nonnull<ReduceOp, ScanOp>(op);
-    return !found && isa_and_nonnull<MapOp, CastOp, RearrangeOp, WindowOp, JoinOp>(op);
+    auto reduce = dyn_cast_or_null<ReduceOp>(op);
+    found |= isa_and_nonnull<ScanOp>(op) || (reduce && !isOfFew(reduce));
+    return !found && isa_and_nonnull<MapOp, CastOp, RearrangeOp, WindowOp, JoinOp, ReduceOp>(op);
   });
   return found;
 }

@@ -3,7 +3,8 @@
 // The distance of each of many points from each of many others is a sum along two or three
 // coordinates, of differences that nobody stores. As rows of three elements they would fill blocks
 // badly, and what is reduced of the distances would read them from memory. Each coordinate is
-// computed for itself instead, and the sum is one of maps.
+// computed for itself instead, and the sum is one of maps. So it is where rows that are divided by
+// their lengths are taken apart at once, as quaternions are.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/graph/Graph.h"
@@ -14,8 +15,6 @@
 using namespace mlir;
 using namespace tile::graph;
 
-/// Elements that are combined one by one at most.
-static constexpr int64_t kFew = 8;
 /// Operations that are made of all that is reduced, at most.
 static constexpr int64_t kMostOperations = 64;
 
@@ -77,6 +76,32 @@ static std::pair<bool, bool> usesOf(Value result) {
   return {isReduced, isMetAgain};
 }
 
+/// Whether what `result` meets the rows in again that it was reduced of, as a length does when they
+/// are divided by it, is taken apart into single elements, and nothing else: no row is ever needed.
+static bool isTakenApart(Value result) {
+  bool isTaken = false;
+  SmallVector<Operation *> next(result.user_begin(), result.user_end());
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!next.empty()) {
+    Operation *op = next.pop_back_val();
+    if (!seen.insert(op).second)
+      continue;
+    if (op->getNumResults() != 1)
+      return false;
+    bool isRow = dimensionsOf(op->getResult(0)) > dimensionsOf(result);
+    bool isOfRow = llvm::any_of(op->getOperands(), [&](Value operand) {
+      return seen.contains(operand.getDefiningOp()) &&
+             dimensionsOf(operand) > dimensionsOf(result);
+    });
+    isTaken |= isOfRow && !isRow && isa<WindowOp>(op);
+    if (isRow ? !isa<MapOp, CastOp, RearrangeOp>(op) : isOfRow && !isa<WindowOp>(op))
+      return false;
+    if (isRow || isa<MapOp, CastOp, RearrangeOp>(op))
+      next.append(op->user_begin(), op->user_end());
+  }
+  return isTaken;
+}
+
 namespace {
 /// One element of each row of a value, as a dimension of one, computed of one of each that it is
 /// computed of: what several need once.
@@ -135,12 +160,13 @@ struct UnrollSmallReduction : OpRewritePattern<ReduceOp> {
       return failure();
     int64_t axis = op.getAxes().front();
     std::optional<int64_t> count = sizes[axis].constant();
-    if (!count || *count < 2 || *count > kFew || !isOfRepeated(source) ||
+    if (!count || *count < 2 || *count > kFewReduced ||
         countSources(source) * *count > kMostOperations)
       return failure();
     auto [isReduced, isMetAgain] = usesOf(op.getResult());
-    if (isMetAgain && !isReduced)
-      return failure(); // as in a softmax: a row is at hand
+    bool isOfFew = isOfRepeated(source) && (!isMetAgain || isReduced); // else a row is at hand
+    if (!isOfFew && !isTakenApart(op.getResult()))
+      return failure();
     Location loc = op.getLoc();
     SmallVector<int64_t> dims;
     for (int64_t dim = 0; dim < int64_t(sizes.size()); ++dim)

@@ -45,6 +45,10 @@ static bool isSame(Value a, Value b, DenseSet<std::pair<Value, Value>> &known, u
   return true;
 }
 
+/// Whether an access stands for several (tile-adjacent-accesses), whose elements it gives to other
+/// threads than they would have been given to one by one.
+static bool isOfSeveral(Operation &op) { return op.hasAttr(kJoinedAttr); }
+
 static Value pointersOf(Operation &op) {
   return llvm::TypeSwitch<Operation *, Value>(&op)
       .Case<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp, cta::AsyncCopyOp>(
@@ -115,7 +119,8 @@ bool tile::meetAcrossThreads(Operation &first, Operation &second) {
   if (!block != !other)
     return false;
   if (block && block.getShape() != other.getShape())
-    return areStores && shareRoots(a, b) && !areApart(a, b);
+    return (areStores || isOfSeveral(first) || isOfSeveral(second)) && shareRoots(a, b) &&
+           !(areStores && areApart(a, b));
   bool areHeldAlike = block && block == other && (areStores || !hasCopies(block));
   if (areStores)
     return !areHeldAlike && block && isByTheSame(a, b);
@@ -147,8 +152,10 @@ bool tile::mayBeInPlace(Operation &first, Operation &second) {
   Value a = load.getPtr(), b = store.getPtr();
   auto block = dyn_cast<RankedTensorType>(a.getType()),
        other = dyn_cast<RankedTensorType>(b.getType());
-  if (!block != !other || (block && (block.getShape() != other.getShape() || !hasCopies(block))) ||
-      widthOfPointee(a) != widthOfPointee(b))
+  if (!block != !other || widthOfPointee(a) != widthOfPointee(b))
+    return false;
+  bool isElsewhere = block && block != other && (isOfSeveral(first) || isOfSeveral(second));
+  if (block && !isElsewhere && (block.getShape() != other.getShape() || !hasCopies(block)))
     return false;
   llvm::DenseSet<Value> from, to;
   return comesFromArguments(a, from) && comesFromArguments(b, to);

@@ -25,7 +25,8 @@ bool meetAcrossThreads(mlir::Operation &first, mlir::Operation &second);
 
 /// Whether `first` loads what several threads hold and `second` stores as many elements, equally
 /// wide, through another argument: both may be one array that is worked on in place, where each
-/// element is read before it is written.
+/// element is read before it is written. The same where one of them is several accesses in one, and
+/// the other is not.
 bool mayBeInPlace(mlir::Operation &first, mlir::Operation &second);
 
 /// Whether one of the two is an atomic operation and the other a load or store of memory from the

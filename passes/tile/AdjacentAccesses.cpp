@@ -418,8 +418,10 @@ void Joiner::joinLoads(ArrayRef<Access> accesses) {
     v = spreadLast(b, loc, v, count);
     return isOne ? asOne(b, loc, v) : v;
   };
-  Value whole = LoadOp::create(b, loc, pointers, spread(like.getMask()), spread(like.getOther()),
-                               like.getCache(), like.getEvict());
+  auto load = LoadOp::create(b, loc, pointers, spread(like.getMask()), spread(like.getOther()),
+                             like.getCache(), like.getEvict());
+  load->setAttr(kJoinedAttr, b.getUnitAttr());
+  Value whole = load;
   if (isOne) {
     SmallVector<int64_t> shape(blockOf(accesses[0].pointers).getShape());
     shape.push_back(count);
@@ -466,13 +468,17 @@ void Joiner::joinStores(ArrayRef<Access> accesses) {
     whole = asOne(b, loc, whole);
   if (isOne && mask)
     mask = asOne(b, loc, mask);
-  StoreOp::create(b, loc, pointers, whole, mask, like.getCache(), like.getEvict());
+  auto store =
+      StoreOp::create(b, loc, pointers, whole, mask, like.getCache(), like.getEvict());
+  store->setAttr(kJoinedAttr, b.getUnitAttr());
   for (const Access &access : accesses)
     dead.push_back(access.op);
   accessesJoined += accesses.size();
 }
 
 void Joiner::join(Run &run) {
+  LDBG() << run.accesses.size() << " accesses under one mask, some numbers apart, from "
+         << run.accesses.front().op->getLoc();
   llvm::sort(run.accesses, [](const Access &a, const Access &b) { return a.from < b.from; });
   for (size_t i = 1; i < run.accesses.size(); ++i)
     if (run.accesses[i - 1].from == run.accesses[i].from)

@@ -350,3 +350,57 @@ func.func @no_function(%x: !graph.tensor<"M", f32> {graph.tuple}) { return }
 
 // expected-error@+1 {{cannot carry `graph.name`}}
 func.func @no_parameter() attributes {graph.name = "x"} { return }
+
+// -----
+
+// graph_join_c1
+func.func @nothing() {
+  // expected-error@+1 {{must join something}}
+  %0 = graph.join 0 : () -> !graph.tensor<"M", f32>
+  return
+}
+
+// -----
+
+// graph_join_c2
+func.func @axis(%x: !graph.tensor<"M", f32>) {
+  // expected-error@+1 {{the axis must be a dimension of the result}}
+  %0 = graph.join %x 1 : (!graph.tensor<"M", f32>) -> !graph.tensor<"M", f32>
+  return
+}
+
+// -----
+
+// graph_join_c3
+func.func @parts(%x: !graph.tensor<"M, N", f32>, %y: !graph.tensor<"M, K", f32>) {
+  // expected-error@+1 {{cannot join (M, K)}}
+  %0 = graph.join %x, %y 0 : (!graph.tensor<"M, N", f32>, !graph.tensor<"M, K", f32>) -> !graph.tensor<"2*M, N", f32>
+  return
+}
+
+// -----
+
+// graph_join_c3
+func.func @dimensions(%x: !graph.tensor<"M", f32>) {
+  // expected-error@+1 {{cannot join (M,)}}
+  %0 = graph.join %x 0 : (!graph.tensor<"M", f32>) -> !graph.tensor<"M, N", f32>
+  return
+}
+
+// -----
+
+// graph_join_c3
+func.func @total(%x: !graph.tensor<"M", f32>, %y: !graph.tensor<"N", f32>) {
+  // expected-error@+1 {{has M + N elements along the axis}}
+  %0 = graph.join %x, %y 0 : (!graph.tensor<"M", f32>, !graph.tensor<"N", f32>) -> !graph.tensor<"2*M", f32>
+  return
+}
+
+// -----
+
+// graph_join_c4
+func.func @types(%x: !graph.tensor<"M", f32>, %y: !graph.tensor<"M", f16>) {
+  // expected-error@+1 {{must keep the type}}
+  %0 = graph.join %x, %y 0 : (!graph.tensor<"M", f32>, !graph.tensor<"M", f16>) -> !graph.tensor<"2*M", f32>
+  return
+}
