@@ -371,6 +371,7 @@ llvm::Expected<TensorLaunch> FusedProgram::launchHand(const Asked &asked,
   // The file outlives the program, which keeps the function.
   launch.source = std::shared_ptr<const frontend::SourceFile>(std::shared_ptr<void>(),
                                                               &function.module->source());
+  launch.tree = &function.module->tree();
   if (asked.calls)
     describeClass(hand, launch, asked.fit, *asked.calls);
   return launch;

@@ -108,6 +108,8 @@ public:
   /// does not parse is an error.
   ModuleEnv *import(llvm::StringRef dottedName, unsigned level, const ModuleEnv &from,
                     std::unique_ptr<EvalError> &error);
+  /// The environment of a file that the compiler brings with it, which is read once.
+  ModuleEnv &addText(llvm::StringRef name, llvm::StringRef text);
   Evaluator &evaluator() { return *sharedEvaluator; }
   /// The files read and looked for in vain for imports, in order.
   const std::vector<frontend::Dependency> &dependencies() const { return looked.all(); }

@@ -27,6 +27,20 @@ ModuleEnv &Program::add(const SourceFile &file, const ast::Module &module) {
   return *environments.back();
 }
 
+ModuleEnv &Program::addText(StringRef name, StringRef text) {
+  for (auto &loaded : files)
+    if (loaded->source->name() == name)
+      return *loaded->env;
+  auto loaded = std::make_unique<LoadedFile>();
+  loaded->source = std::make_unique<SourceFile>(name.str(), text.str());
+  frontend::DiagnosticEngine diagnostics;
+  loaded->module = frontend::parse(*loaded->source, diagnostics);
+  assert(!diagnostics.hasErrors() && "what the compiler brings with it is tested");
+  loaded->env = &add(*loaded->source, loaded->module);
+  files.push_back(std::move(loaded));
+  return *files.back()->env;
+}
+
 /// The file a dotted name stands for in `folder`; empty if there is none.
 std::string Program::findFile(StringRef folder, StringRef dottedName) {
   llvm::SmallString<256> path(folder);

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/eval/Formulas.h"
 #include "frontend/tensors/Convolutions.h"
+#include "frontend/tensors/Library.h"
 #include "text/Format.h"
 #include <cmath>
 #include <limits>
@@ -189,6 +190,12 @@ static Result orderOfWhatIsLeft(Tracer &tracer, StringRef name, const PyValue &x
   return tracer.map(MapKind::select, name, {*isLeast, PyValue::number(next), *finite});
 }
 
+/// Elements that are looked for one by one, at most: of more a kernel of the library makes fewer
+/// turns through the rows.
+static constexpr int64_t kFewTaken = 8;
+/// As many as one program of it sorts.
+static constexpr int64_t kMostTaken = 1024;
+
 /// topk(x, k, axis=-1): the greatest in order, and where they are; of equal ones the first.
 static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
   TensorReader r(tracer, name, args, {"x", "k", "axis", "largest", "sorted"}, 2);
@@ -208,9 +215,9 @@ static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
   PyValue axis = r.get(2).isNone() ? PyValue::integer(-1) : r[2];
   std::optional<int64_t> given = axis.toInt64();
   int64_t rank = x.type().sizes().size();
-  if (!count || *count < 1 || *count > 64 || !given || *given < -rank || *given >= rank)
-    return fail(formatted("`topk` needs a number of elements, 1 to 64, and an axis, got {} and {}",
-                          eval::repr(r[1]), eval::repr(axis)));
+  if (!count || *count < 1 || *count > kMostTaken || !given || *given < -rank || *given >= rank)
+    return fail(formatted("`topk` needs a number of elements, 1 to {}, and an axis, got {} and {}",
+                          kMostTaken, eval::repr(r[1]), eval::repr(axis)));
   if (!mlir::isa<mlir::FloatType>(x.type().getElement()))
     return eval::unsupported("`topk` of integers is not supported; convert with `.to(tl.float32)`");
   int64_t dim = *given < 0 ? *given + rank : *given;
@@ -221,6 +228,15 @@ static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
   if (size.constant().value_or(*count) < *count)
     return fail(tooFew);
   tracer.require(size - Size(*count), tooFew);
+  if (*count > kFewTaken && !x.type().getElement().isF64()) {
+    Result at = callLibrary(tracer, "places_of_greatest",
+                            {r[0], PyValue::integer(*count), PyValue::integer(dim)});
+    Result best = at ? call(tracer, "take_along_dim", {r[0], *at, PyValue::integer(dim)})
+                     : Result(PyValue());
+    if (!at || !best)
+      return !at ? std::move(at) : std::move(best);
+    return PyValue::tuple({*best, *at});
+  }
   Result place = tracer.rearrange({tracer.indices(size), "", false}, dims);
   std::vector<PyValue> values, indices;
   Result left = r[0], order = orderOfWhatIsLeft(tracer, name, r[0], x.type().getElement());
@@ -264,6 +280,39 @@ static Result formula(Tracer &tracer, StringRef name, const CallArgs &args) {
   return eval::callFormula(calls, name, args);
 }
 
+/// scatter(x, axis, index, src) of more than a few: which element of the index is the last that names
+/// a place is found by a kernel; it, or what was there, is taken from then on. (As a formula each
+/// place would be compared with each element.)
+static Result scatter(Tracer &tracer, StringRef name, const CallArgs &args) {
+  TensorReader r(tracer, name, args, {"x", "axis", "index", "src"}, 4);
+  if (!r)
+    return r.error();
+  Operand index, source;
+  if (auto error = tracer.operand(name, r[2], index))
+    return error;
+  if (auto error = tracer.operand(name, r[3], source))
+    return error;
+  Sizes own = r.tensor().type().sizes(), sent = index.type().sizes();
+  int64_t axis;
+  if (auto error = readAxis(name, r[1], own.size(), axis))
+    return error;
+  bool isWhole = own.size() == sent.size() && !source.isWeak && source.type().sizes() == sent;
+  for (size_t i = 0; isWhole && i < own.size(); ++i)
+    isWhole = int64_t(i) == axis || own[i] == sent[i];
+  if (!isWhole || sent[axis].constant().value_or(kFewTaken + 1) <= kFewTaken)
+    return formula(tracer, name, args);
+  PyValue along = PyValue::integer(axis);
+  Result last = callLibrary(tracer, "last_sent", {r[2], tracer.sizeValue(own[axis]), along});
+  Result isSent = last ? tracer.map(MapKind::ge, name, {*last, PyValue::integer(0)}) : PyValue();
+  Result at = last ? tracer.map(MapKind::maximum, name, {*last, PyValue::integer(0)}) : PyValue();
+  Result value = at ? call(tracer, "gather", {r[3], along, *at}) : PyValue();
+  Result typed = value ? tracer.cast(*value, r.tensor().type().getElement()) : PyValue();
+  for (Result *made : {&last, &isSent, &at, &value, &typed})
+    if (!*made)
+      return std::move(*made);
+  return tracer.map(MapKind::select, name, {*isSent, *typed, r[0]});
+}
+
 ArrayRef<TracedEntry> tensors::tracedComposed() {
   static const std::vector<TracedEntry> all = [] {
     std::vector<TracedEntry> table = {
@@ -272,6 +321,7 @@ ArrayRef<TracedEntry> tensors::tracedComposed() {
         {"all", decided<ReduceKind::min>},
         {"scaled_dot_product_attention", attention},
         {"topk", topk},
+        {"scatter", scatter},
         {"conv2d", conv2d},
         {"isfinite", isFinite},
         {"sinh", hyperbolic<true>},

@@ -163,7 +163,7 @@ OwningOpRef<ModuleOp> tensors::trace(MLIRContext &context, eval::Evaluator &eval
                                      std::vector<HandKernel> &launches,
                                      std::unique_ptr<EvalError> &error) {
   const eval::FunctionObject &function = callee.asFunction();
-  Tracer tracer(context, evaluator);
+  Tracer tracer(context, evaluator, function.module->owner());
   OwningOpRef<ModuleOp> module = ModuleOp::create(tracer.builder, tracer.builder.getUnknownLoc());
   std::vector<PyValue> values;
   func::FuncOp op = buildParameters(tracer, function, signature, arguments, *module, values, error);

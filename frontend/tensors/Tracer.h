@@ -88,8 +88,8 @@ struct Operand {
 
 class Tracer : public eval::EvaluatorHooks {
 public:
-  Tracer(mlir::MLIRContext &context, eval::Evaluator &evaluator)
-      : evaluator(evaluator), builder(&context) {}
+  Tracer(mlir::MLIRContext &context, eval::Evaluator &evaluator, eval::Program &program)
+      : evaluator(evaluator), program(program), builder(&context) {}
 
   std::optional<Result> callSymbol(eval::Evaluator &evaluator, StringRef name,
                                    const CallArgs &args) override;
@@ -140,6 +140,7 @@ public:
   static std::vector<StringRef> names();
 
   eval::Evaluator &evaluator;
+  eval::Program &program; ///< of the function
   mlir::OpBuilder builder;
   std::vector<std::pair<Size, std::string>> requirements; ///< that only a call can decide
 

@@ -224,7 +224,7 @@ runtime::KernelRequest TensorFunctions::requestFor(const Call &call,
                                                    const TensorLaunch &launch) const {
   runtime::KernelRequest request;
   request.file = launch.source.get(); // the program keeps it
-  request.module = &call.object().module->tree();
+  request.module = launch.tree ? launch.tree : &call.object().module->tree();
   request.options = launch.options;
   request.options.eachLaneArrives = context->eachLaneArrives;
   request.options.print = context->print;
