@@ -102,8 +102,40 @@ static Term cross(Formula &f) {
   return turned(f[0], -1) * turned(f[1], -2) - turned(f[0], -2) * turned(f[1], -1);
 }
 
+/// Coordinates of points, whose differences are summed up one by one; more are a product.
+static constexpr int64_t kFewCoordinates = 8;
+
+/// With elements of 32 bits, or the 64 that they have.
+static Term inFloats(const Term &x) {
+  Term type = typeOf(x);
+  bool isDouble = type.value.is(PyValue::Kind::DType) && type.value.asDType().itemSize() == 8;
+  return isDouble ? x : x.in->call("to", {x, {x.in, PyValue::dtype(*DType::parse("fp32"))}});
+}
+
+/// By what rows multiply to, as libraries have it: |x|^2 + |y|^2 - 2 x y, in f32 and wider. Rows
+/// that are one are as far apart as the rounding of that is large, and where it is below 0, not at
+/// all; there the gradient is 0.
+static Term distancesByProduct(Formula &f) {
+  Term x = inFloats(f[0]), y = inFloats(f[1]);
+  Term turned = f.call("transpose", {y, f.integer(-2), f.integer(-1)});
+  Term ofX = f.reduce("sum", x * x, int64_t(-1), /*keepdim=*/true);
+  Term ofY = f.reduce("sum", turned * turned, int64_t(-2), /*keepdim=*/true);
+  Term squares = ofX + ofY - matmul(x, turned) * 2;
+  Term isApart = squares > 0;
+  Term apart = where(isApart, of("sqrt", where(isApart, squares, f.integer(1))), f.integer(0));
+  Term type = typeOf(f[0]);
+  bool isNarrow = isFloat(f[0]) && same(type, typeOf(f[1])).value.asBool();
+  return isNarrow ? f.call("to", {apart, type}) : apart;
+}
+
 /// cdist(x, y, p=2): how far each row of one is from each row of the other.
 static Term cdist(Formula &f) {
+  Terms sizes = shapeOf(f[0]);
+  bool isLength = !f.has(2) || f[2].value.toDouble() == 2.0;
+  // The host, which is the reference, sums up what is apart.
+  if (!f.failed() && !f.computes() && isLength && !sizes.empty() && rankOf(f[1]) >= 2 &&
+      known(sizes.back()).value_or(kFewCoordinates + 1) > kFewCoordinates)
+    return distancesByProduct(f);
   Term apart = unsqueezed(f[0], -2) - unsqueezed(f[1], -3);
   return f.call("norm", {apart, f.or_(2, 2), f.integer(-1)});
 }

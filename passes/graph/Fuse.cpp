@@ -82,6 +82,34 @@ Group *Fusion::merge(ArrayRef<Group *> merged) {
   return first;
 }
 
+/// Elements that are taken of arrays for each element of a row, from here on: those of a window of
+/// three by three.
+static constexpr int64_t kTaps = 9;
+
+/// How many elements a kernel takes for each of its rows' that lie across the rows: blocks of rows
+/// beside each other have few of them side by side in memory, and little room for so many.
+static int64_t tapsAcross(const Space &space, ArrayRef<Operation *> ops) {
+  auto isReduced = [&](int dim) { return dim >= 0 && space.dims[dim].isReduced; };
+  return llvm::count_if(ops, [&](Operation *op) {
+    auto gather = dyn_cast<GatherOp>(op);
+    if (!gather || gather.getIndices().empty())
+      return false;
+    DimMap own = space.values.lookup(gather.getResult()),
+           last = space.values.lookup(gather.getIndices().back());
+    bool goesAlong = llvm::any_of(last, [](int dim) { return dim >= 0; });
+    return goesAlong && llvm::any_of(own, isReduced) && llvm::none_of(last, isReduced);
+  });
+}
+
+std::optional<Space> tile::graph::spaceOf(ArrayRef<Operation *> ops, std::string &reason) {
+  std::optional<Space> space = findSpace(ops, reason);
+  int64_t taps = space && space->hasReductions() ? tapsAcross(*space, ops) : 0;
+  if (taps < kTaps)
+    return space;
+  reason = formatted("rows lie across the {} elements that are taken for each of theirs", taps);
+  return std::nullopt;
+}
+
 bool Fusion::tryJoin(ArrayRef<Operation *> more, ArrayRef<Group *> into, std::string &reason) {
   if (waitsForItself(into, more)) {
     reason = "it would wait for a kernel that waits for it";
@@ -96,7 +124,7 @@ bool Fusion::tryJoin(ArrayRef<Operation *> more, ArrayRef<Group *> into, std::st
     return false;
   }
   sortInBlock(ops);
-  if (!findSpace(ops, reason))
+  if (!spaceOf(ops, reason))
     return false;
   Group *group = merge(into);
   group->ops = ops;
@@ -115,7 +143,7 @@ std::string Fusion::reasonAgainst(Group *group, Group *other) const {
     return formatted("the kernel would have more than {} operations", kMostTogether);
   sortInBlock(ops);
   std::string reason;
-  (void)findSpace(ops, reason);
+  (void)spaceOf(ops, reason);
   return reason;
 }
 
@@ -298,7 +326,7 @@ bool Fusion::areSiblings(Group *pair[2], bool mayShareNothing) const {
   sortInBlock(ops);
   std::string reason;
   std::optional<Space> both =
-      waitsForItself(ArrayRef(pair, 2)) ? std::nullopt : findSpace(ops, reason);
+      waitsForItself(ArrayRef(pair, 2)) ? std::nullopt : spaceOf(ops, reason);
   if (!both)
     return false;
   std::optional<Space> own[2] = {findSpace(pair[0]->ops, reason), findSpace(pair[1]->ops, reason)};

@@ -13,7 +13,8 @@ def GraphPlaceJoinsPass : TilePass<"graph-place-joins", "::mlir::func::FuncOp"> 
     returned, or given to a kernel that somebody wrote, in another shape or not; or it is an operand of
     another such one, all of whose operands are joined alike. Functions of the elements between what was joined and memory are done
     to the parts, and so are sums of parts with zeros around them that tile what is computed. All
-    others are choices by the place along the axis.
+    others are choices by the place along the axis, and what is joined of the end of an array and its start is
+    elements of it.
 
     Never: computes more than before, or stores what was not stored.
     ```mlir

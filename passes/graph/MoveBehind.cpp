@@ -151,10 +151,10 @@ bool Fusion::move(const Moves &moves, Group *group) {
     Ops &all = with.emplace_back(to, to->ops).second;
     llvm::append_range(all, ops);
     sortInBlock(all);
-    if (all.size() > kMostTogether || !findSpace(all, reason))
+    if (all.size() > kMostTogether || !spaceOf(all, reason))
       return false;
   }
-  if (without.empty() || !findSpace(without, reason))
+  if (without.empty() || !spaceOf(without, reason))
     return false;
   group->ops = without;
   for (auto &[to, ops] : with) {

@@ -313,10 +313,52 @@ struct GraphPlaceJoinsPass
     return canBeOne(op) && (isPart || (isOnlyStored(op.getResult()) && isNestedAlike(op)));
   }
 
+  /// The array of which all elements are joined, those from some place on first; null if it is
+  /// something else.
+  static Value rolledFrom(JoinOp op, Size &from) {
+    if (op.getParts().size() != 2)
+      return {};
+    auto end = op.getParts()[0].getDefiningOp<WindowOp>(),
+         start = op.getParts()[1].getDefiningOp<WindowOp>();
+    bool isOfOne = end && start && end.getInside() && start.getInside() &&
+                   end.getSrc() == start.getSrc() && end.getSrc().getType() == op.getType();
+    if (!isOfOne)
+      return {};
+    for (auto [i, one, other] : llvm::enumerate(end.getStarts(), start.getStarts()))
+      if (startOf(other) != Size(0) || (i != op.getAxis() && startOf(one) != Size(0)))
+        return {};
+    from = startOf(end.getStarts()[op.getAxis()]);
+    return from == start.getType().sizes()[op.getAxis()] ? end.getSrc() : Value();
+  }
+
+  /// One element each, at a place that begins again where the array ends.
+  static Value takeRolled(OpBuilder &b, JoinOp op, Value array, const Size &from) {
+    Location loc = op.getLoc();
+    Sizes whole = op.getType().sizes();
+    IndexBuilder indices(b, loc);
+    SmallVector<Value> at;
+    for (size_t dim = 0; dim < whole.size(); ++dim)
+      at.push_back(indices.along(whole[dim], dim, whole.size()));
+    Value &place = at[op.getAxis()];
+    Value behind = indices.plus(place, from), again = indices.plus(place, from - whole[op.getAxis()]);
+    auto isThere = GraphTensorType::of(b.getContext(), sizesOf(place), b.getI1Type());
+    Value end = indices.number(whole[op.getAxis()] - from);
+    Value isBefore = MapOp::create(b, loc, isThere, MapKind::lt, ValueRange{place, end});
+    place = MapOp::create(b, loc, typeOf(behind), MapKind::select,
+                          ValueRange{isBefore, behind, again});
+    return GatherOp::create(b, loc, op.getType(), array, at, /*guarded=*/false);
+  }
+
   /// From the last part on, everything that lies before its part is another's.
   static void choose(JoinOp op) {
     OpBuilder b(op);
     Location loc = op.getLoc();
+    Size shift;
+    if (Value array = rolledFrom(op, shift)) {
+      op.getResult().replaceAllUsesWith(takeRolled(b, op, array, shift));
+      op.erase();
+      return;
+    }
     size_t axis = op.getAxis();
     Sizes whole = op.getType().sizes();
     IndexBuilder indices(b, loc);
