@@ -45,8 +45,8 @@ inline constexpr llvm::StringLiteral kNoSpareSlotsAttr = "tile.no_spare_slots";
 inline constexpr llvm::StringLiteral kNoTensorMapsAttr = "tile.no_tensor_maps";
 /// Bool: contract a * b + c into one rounding (default true).
 inline constexpr llvm::StringLiteral kFpFusionAttr = "tile.fp_fusion";
-/// Unit, on `tile.load`, `tile.store`, `cta.async_copy`: several accesses to elements beside each other, in
-/// one. Left by `tile-adjacent-accesses` for the order of accesses to global memory.
+/// Unit, on `tile.load`, `tile.store`, `cta.async_copy`: several accesses to elements beside each
+/// other, in one. Left by `tile-adjacent-accesses` for the order of accesses to global memory.
 inline constexpr llvm::StringLiteral kJoinedAttr = "tile.joined";
 /// Unit: the kernel waits for the grids before it in its stream before it touches
 /// memory, so that it may be launched as their dependent.

@@ -76,7 +76,7 @@ struct TensorArgument {
 struct TensorLaunch {
   std::string key;                                    ///< the same for launches of the same code
   std::shared_ptr<const frontend::SourceFile> source; ///< of the kernel, in the tile dialect
-  const ast::Module *tree = nullptr; ///< parsed, if somebody wrote it
+  const ast::Module *tree = nullptr;                  ///< parsed, if somebody wrote it
   CompileOptions options;
   std::array<uint32_t, 3> grid = {1, 1, 1};
   std::vector<TensorArgument> arguments;

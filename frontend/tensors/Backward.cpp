@@ -252,7 +252,8 @@ void Backward::throughJoin(graph::JoinOp op, V g) {
   for (Value part : op.getParts()) {
     Sizes own = graph::sizesOf(part);
     if (!error && wanted.contains(part) && isFloat(part))
-      give(part, keep(tracer.window(operand(whole), starts, own, /*inside=*/true, /*loose=*/false)));
+      give(part,
+           keep(tracer.window(operand(whole), starts, own, /*inside=*/true, /*loose=*/false)));
     starts[op.getAxis()] = starts[op.getAxis()] + own[op.getAxis()];
   }
 }

@@ -231,8 +231,8 @@ static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
   if (*count > kFewTaken && !x.type().getElement().isF64()) {
     Result at = callLibrary(tracer, "places_of_greatest",
                             {r[0], PyValue::integer(*count), PyValue::integer(dim)});
-    Result best = at ? call(tracer, "take_along_dim", {r[0], *at, PyValue::integer(dim)})
-                     : Result(PyValue());
+    Result best =
+        at ? call(tracer, "take_along_dim", {r[0], *at, PyValue::integer(dim)}) : Result(PyValue());
     if (!at || !best)
       return !at ? std::move(at) : std::move(best);
     return PyValue::tuple({*best, *at});
@@ -280,9 +280,9 @@ static Result formula(Tracer &tracer, StringRef name, const CallArgs &args) {
   return eval::callFormula(calls, name, args);
 }
 
-/// scatter(x, axis, index, src) of more than a few: which element of the index is the last that names
-/// a place is found by a kernel; it, or what was there, is taken from then on. (As a formula each
-/// place would be compared with each element.)
+/// scatter(x, axis, index, src) of more than a few: which element of the index is the last that
+/// names a place is found by a kernel; it, or what was there, is taken from then on. (As a formula
+/// each place would be compared with each element.)
 static Result scatter(Tracer &tracer, StringRef name, const CallArgs &args) {
   TensorReader r(tracer, name, args, {"x", "axis", "index", "src"}, 4);
   if (!r)

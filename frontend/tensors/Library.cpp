@@ -1,7 +1,7 @@
 //===- Library.cpp - functions that kernels of the library compute ---------===//
 //
-// Some functions of whole tensors are no formula over elements: which of a row are its greatest, which
-// of many is the last that is sent to a place. As formulas they would compare everything with
+// Some functions of whole tensors are no formula over elements: which of a row are its greatest,
+// which of many is the last that is sent to a place. As formulas they would compare everything with
 // everything. Kernels for them are written in the language itself (library/library.tile), and
 // launched as kernels of the user's file are.
 //

@@ -6,8 +6,8 @@
 
 namespace tile::tensors {
 
-/// What a function of library.tile makes of tensors and numbers, traced: launches of its kernels and
-/// what is computed around them.
+/// What a function of library.tile makes of tensors and numbers, traced: launches of its kernels
+/// and what is computed around them.
 Result callLibrary(Tracer &tracer, StringRef function, std::vector<PyValue> arguments);
 
 } // namespace tile::tensors

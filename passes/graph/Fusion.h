@@ -28,8 +28,8 @@ struct Group {
 /// to look for fusions would grow by the square of this, and that of the kernel's compilation.
 inline constexpr size_t kMostTogether = 1024;
 
-/// The space of what would be one kernel; nothing, and `reason`, if there is none, or if it is better
-/// several.
+/// The space of what would be one kernel; nothing, and `reason`, if there is none, or if it is
+/// better several.
 std::optional<Space> spaceOf(llvm::ArrayRef<mlir::Operation *> ops, std::string &reason);
 
 /// As they stand in the function.

@@ -60,8 +60,8 @@ static std::optional<int64_t> axisBehind(Operation *user, Value value, int64_t a
 static bool isOfFew(ReduceOp op) {
   int64_t count = 1;
   for (int64_t axis : op.getAxes())
-    count *= std::min(sizesOf(op.getSrc())[axis].constant().value_or(kFewReduced + 1),
-                      kFewReduced + 1);
+    count *=
+        std::min(sizesOf(op.getSrc())[axis].constant().value_or(kFewReduced + 1), kFewReduced + 1);
   return count <= kFewReduced;
 }
 
@@ -178,8 +178,7 @@ struct SinkJoin : OpRewritePattern<JoinOp> {
       made->setOperands(operands);
       Sizes own = whole.sizes();
       own[*behind] = count;
-      made->getResult(0).setType(
-          GraphTensorType::of(op.getContext(), own, whole.getElement()));
+      made->getResult(0).setType(GraphTensorType::of(op.getContext(), own, whole.getElement()));
       parts.push_back(made->getResult(0));
       start = start + count;
     }
@@ -203,8 +202,8 @@ struct WindowOfPart : OpRewritePattern<WindowOp> {
       if ((start - from).isNeverNegative() && (behind - end).isNeverNegative()) {
         SmallVector<Attribute> starts(op.getStarts().begin(), op.getStarts().end());
         starts[axis] = rewriter.getStringAttr((start - from).str());
-        rewriter.replaceOpWithNewOp<WindowOp>(op, op.getType(), part,
-                                              rewriter.getArrayAttr(starts), /*inside=*/true,
+        rewriter.replaceOpWithNewOp<WindowOp>(op, op.getType(), part, rewriter.getArrayAttr(starts),
+                                              /*inside=*/true,
                                               /*loose=*/false);
         return success();
       }
@@ -340,12 +339,13 @@ struct GraphPlaceJoinsPass
     for (size_t dim = 0; dim < whole.size(); ++dim)
       at.push_back(indices.along(whole[dim], dim, whole.size()));
     Value &place = at[op.getAxis()];
-    Value behind = indices.plus(place, from), again = indices.plus(place, from - whole[op.getAxis()]);
+    Value behind = indices.plus(place, from),
+          again = indices.plus(place, from - whole[op.getAxis()]);
     auto isThere = GraphTensorType::of(b.getContext(), sizesOf(place), b.getI1Type());
     Value end = indices.number(whole[op.getAxis()] - from);
     Value isBefore = MapOp::create(b, loc, isThere, MapKind::lt, ValueRange{place, end});
-    place = MapOp::create(b, loc, typeOf(behind), MapKind::select,
-                          ValueRange{isBefore, behind, again});
+    place =
+        MapOp::create(b, loc, typeOf(behind), MapKind::select, ValueRange{isBefore, behind, again});
     return GatherOp::create(b, loc, op.getType(), array, at, /*guarded=*/false);
   }
 
@@ -376,11 +376,10 @@ struct GraphPlaceJoinsPass
         continue;
       }
       Sizes along = sizesOf(place);
-      Value isIts =
-          MapOp::create(b, loc, GraphTensorType::of(b.getContext(), along, b.getI1Type()),
-                        MapKind::lt, ValueRange{place, indices.number(end)});
-      joined = MapOp::create(b, loc, op.getType(), MapKind::select,
-                             ValueRange{isIts, there, joined});
+      Value isIts = MapOp::create(b, loc, GraphTensorType::of(b.getContext(), along, b.getI1Type()),
+                                  MapKind::lt, ValueRange{place, indices.number(end)});
+      joined =
+          MapOp::create(b, loc, op.getType(), MapKind::select, ValueRange{isIts, there, joined});
     }
     op.getResult().replaceAllUsesWith(joined);
     op.erase();

@@ -90,8 +90,7 @@ static bool isTakenApart(Value result) {
       return false;
     bool isRow = dimensionsOf(op->getResult(0)) > dimensionsOf(result);
     bool isOfRow = llvm::any_of(op->getOperands(), [&](Value operand) {
-      return seen.contains(operand.getDefiningOp()) &&
-             dimensionsOf(operand) > dimensionsOf(result);
+      return seen.contains(operand.getDefiningOp()) && dimensionsOf(operand) > dimensionsOf(result);
     });
     isTaken |= isOfRow && !isRow && isa<WindowOp>(op);
     if (isRow ? !isa<MapOp, CastOp, RearrangeOp>(op) : isOfRow && !isa<WindowOp>(op))

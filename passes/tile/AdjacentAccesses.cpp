@@ -203,7 +203,8 @@ static std::optional<int64_t> stepAlongLast(Value v, unsigned &left) {
   if (!op->hasTrait<OpTrait::Elementwise>() || op->getNumOperands() != 2)
     return std::nullopt;
   std::optional<int64_t> x = stepAlongLast(op->getOperand(0), left),
-                         y = stepAlongLast(op->getOperand(1), left), by = numberOf(op->getOperand(1));
+                         y = stepAlongLast(op->getOperand(1), left),
+                         by = numberOf(op->getOperand(1));
   if (!x || !y)
     return std::nullopt;
   if (isa<arith::AddIOp, AddPtrOp>(op))
@@ -361,8 +362,7 @@ static Value putTogether(OpBuilder &b, Location loc, ArrayRef<Value> parts) {
   SmallVector<int64_t> shape(blockOf(halves[0]).getShape());
   Type element = blockOf(halves[0]).getElementType();
   shape.push_back(2);
-  Value pairs =
-      JoinOp::create(b, loc, RankedTensorType::get(shape, element), halves[0], halves[1]);
+  Value pairs = JoinOp::create(b, loc, RankedTensorType::get(shape, element), halves[0], halves[1]);
   if (parts.size() == 2)
     return pairs;
   shape.pop_back();
@@ -425,8 +425,8 @@ void Joiner::joinLoads(ArrayRef<Access> accesses) {
   if (isOne) {
     SmallVector<int64_t> shape(blockOf(accesses[0].pointers).getShape());
     shape.push_back(count);
-    whole = ReshapeOp::create(
-        b, loc, RankedTensorType::get(shape, blockOf(whole).getElementType()), whole, false);
+    whole = ReshapeOp::create(b, loc, RankedTensorType::get(shape, blockOf(whole).getElementType()),
+                              whole, false);
   }
   SmallVector<Value> parts(accesses.size());
   takeHalves(b, loc, whole, parts, 0, 1);
@@ -468,8 +468,7 @@ void Joiner::joinStores(ArrayRef<Access> accesses) {
     whole = asOne(b, loc, whole);
   if (isOne && mask)
     mask = asOne(b, loc, mask);
-  auto store =
-      StoreOp::create(b, loc, pointers, whole, mask, like.getCache(), like.getEvict());
+  auto store = StoreOp::create(b, loc, pointers, whole, mask, like.getCache(), like.getEvict());
   store->setAttr(kJoinedAttr, b.getUnitAttr());
   for (const Access &access : accesses)
     dead.push_back(access.op);
@@ -534,8 +533,7 @@ Joiner::~Joiner() {
 }
 
 namespace {
-struct AdjacentAccessesPass
-    : public tile::impl::AdjacentAccessesPassBase<AdjacentAccessesPass> {
+struct AdjacentAccessesPass : public tile::impl::AdjacentAccessesPassBase<AdjacentAccessesPass> {
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<func::FuncOp>()) {
       SmallVector<Block *> blocks;
