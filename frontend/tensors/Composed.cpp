@@ -208,7 +208,7 @@ static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
     Result less = tracer.map(MapKind::neg, name, {r[0]});
     Result both = less ? topk(tracer, name, {{*less, r[1], r.get(2)}, {}}) : std::move(less);
     Result values = both ? tracer.map(MapKind::neg, name, {both->elements()[0]}) : std::move(both);
-    return values ? Result(PyValue::tuple({*values, both->elements()[1]})) : std::move(values);
+    return values ? Result(inPairs(*values, both->elements()[1])) : std::move(values);
   }
   const Operand &x = r.tensor();
   std::optional<int64_t> count = r[1].toInt64();
@@ -223,6 +223,10 @@ static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
   int64_t dim = *given < 0 ? *given + rank : *given;
   llvm::SmallVector<int64_t> dims(rank - dim, -1);
   dims[0] = 0;
+static PyValue inPairs(const PyValue &values, const PyValue &places) {
+  return eval::namedPair("topk", {"values", "indices"}, values, places);
+}
+
   Size size = x.type().sizes()[dim];
   std::string tooFew = formatted("`topk` of {} elements cannot give {}", size, *count);
   if (size.constant().value_or(*count) < *count)
@@ -235,7 +239,7 @@ static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
                      : Result(PyValue());
     if (!at || !best)
       return !at ? std::move(at) : std::move(best);
-    return PyValue::tuple({*best, *at});
+    return inPairs(*best, *at);
   }
   Result place = tracer.rearrange({tracer.indices(size), "", false}, dims);
   std::vector<PyValue> values, indices;
@@ -260,7 +264,7 @@ static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
   Result at = call(tracer, "cat", {PyValue::list(std::move(indices)), axis});
   if (!best || !at)
     return !best ? std::move(best) : std::move(at);
-  return PyValue::tuple({*best, *at});
+  return inPairs(*best, *at);
 }
 
 namespace {

@@ -25,9 +25,9 @@ static bool isWhole(const PyValue &index) {
 
 bool tensors::isOwn(const TensorValue &tensor) {
   mlir::Operation *op = tensor.value.getDefiningOp();
-  return tensor.isCopy || mlir::isa_and_nonnull<graph::MapOp, graph::ReduceOp, graph::MatmulOp,
-                                                graph::ScanOp, graph::GatherOp, graph::IndexOp,
-                                                graph::JoinOp>(op);
+  return tensor.isCopy ||
+         mlir::isa_and_nonnull<graph::MapOp, graph::ReduceOp, graph::MatmulOp, graph::ScanOp,
+                               graph::GatherOp, graph::IndexOp, graph::JoinOp>(op);
 }
 
 /// `given` as what all of a part of that shape becomes.
@@ -154,6 +154,7 @@ void Tracer::update(TensorValue &tensor, mlir::Value value) {
                      value, tensor.name.empty() ? "a value" : formatted("`{}`", tensor.name)});
   tensor.value = value;
   tensor.isWeak = false;
+  tensor.extrema = nullptr;
   tensor.isCopy = !isParameter;
 }
 

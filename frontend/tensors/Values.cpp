@@ -244,12 +244,14 @@ Result TensorValue::length() {
 /// what PyTorch gives.
 Result TensorValue::iterate(std::vector<PyValue> &elements) {
   Sizes shape = sizes();
+  if (extrema)
+    return extrema->iterate(elements);
   if (shape.empty() || !shape[0].constant())
-    return fail(
-        formatted("how many parts a tensor of shape {} has along its first dimension is not "
-                  "known when the function is compiled; `max`, `min`, `sort`, `median`, `cummax` "
-                  "and `cummin` give values only, `argmax`, `argmin` and `argsort` places",
-                  graph::shapeText(shape)));
+    return fail(formatted(
+        "how many parts a tensor of shape {} has along its first dimension is not "
+        "known when the function is compiled; `max` and `min` give pairs if `dim=` says so, "
+        "`sort`, `median`, `cummax` and `cummin` values only, `argsort` places",
+        graph::shapeText(shape)));
   CallArgs self;
   self.prepend(PyValue::extension(shared_from_this()));
   Result parts = *tracer.callNamed("unbind", self);
@@ -265,13 +267,15 @@ static std::string adviceFor(StringRef method) {
     return "what a tensor holds is not known when the function is compiled; one without dimensions "
            "may stand where a number does";
   if (method == "values" || method == "indices")
-    return "`max`, `min`, `sort` and `median` give values only, `argmax`, `argmin` and `argsort` "
-           "places";
+    return "`sort` and `median`, and `max` and `min` with `axis=`, give values only, `argmax`, "
+           "`argmin` and `argsort` places";
   return "";
 }
 
 Result TensorValue::attribute(StringRef attribute) {
   Sizes shape = sizes();
+  if (std::optional<Result> part = extrema ? extrema->attribute(attribute) : std::nullopt)
+    return std::move(*part);
   if (attribute == "shape") {
     std::vector<PyValue> parts;
     for (const Size &size : shape)
@@ -319,6 +323,6 @@ Result TensorValue::callMethod(eval::Evaluator &, StringRef method, const CallAr
                                return value;
                              });
   CallArgs all = args;
-  all.prepend(PyValue::extension(shared_from_this()));
-  return *tracer.callNamed(method, all);
+  all.prepend(extrema ? tracer.wrap(value) : PyValue::extension(shared_from_this()));
+  return *tracer.callWritten(method, all);
 }

@@ -233,7 +233,7 @@ static Result topk(const ContextPtr &context, const CallArgs &args) {
       return back;
     both.push_back(*back);
   }
-  return PyValue::tuple(both);
+  return eval::namedPair("topk", {"values", "indices"}, both[0], both[1]);
 }
 
 /// pad(x, [(before, behind), ...], value=0), one pair for each dimension.

@@ -31,6 +31,8 @@ static bool isMethod(StringRef name) {
 }
 
 Result Tensor::attribute(StringRef name) {
+  if (std::optional<Result> part = extrema ? extrema->attribute(name) : std::nullopt)
+    return std::move(*part);
   if (name == "shape")
     return toTuple(dims);
   if (name == "dtype")
@@ -69,8 +71,8 @@ Result Tensor::attribute(StringRef name) {
   else if (llvm::is_contained({"requires_grad", "grad", "backward"}, name))
     message += "; tensors have no gradients here";
   else if (llvm::is_contained({"values", "indices"}, name))
-    message += "; `max`, `min`, `sort` and `median` give values only, `argmax`, `argmin` and "
-               "`argsort` places";
+    message += "; `sort` and `median`, and `max` and `min` with `axis=`, give values only, "
+               "`argmax`, `argmin` and `argsort` places";
   else if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
     message += formatted("; did you mean `{}`?", near);
   return fail(message, "AttributeError");
@@ -87,8 +89,11 @@ Result Tensor::callMethod(Evaluator &, StringRef name, const CallArgs &args) {
                                return value;
                              });
   CallArgs all = args;
-  all.positional.insert(all.positional.begin(), PyValue::extension(shared_from_this()));
-  return callFunction(*findFunction(name), context(), all);
+  Result self = extrema ? view(dims, steps, start) : Result(PyValue::extension(shared_from_this()));
+  if (!self)
+    return self;
+  all.positional.insert(all.positional.begin(), *self);
+  return callWritten(name, context(), all);
 }
 
 //===----------------------------------------------------------------------===//
