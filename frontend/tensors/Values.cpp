@@ -1,4 +1,5 @@
 //===- Values.cpp - tensors and sizes while they are traced ---------------===//
+#include "frontend/eval/BuiltinTables.h"
 #include "frontend/eval/InPlace.h"
 #include "frontend/tensors/Tracer.h"
 #include "text/Format.h"
@@ -243,9 +244,9 @@ Result TensorValue::length() {
 /// Parts along the first dimension, if their number is known. Who takes two of them apart may want
 /// what PyTorch gives.
 Result TensorValue::iterate(std::vector<PyValue> &elements) {
-  Sizes shape = sizes();
   if (extrema)
     return extrema->iterate(elements);
+  Sizes shape = sizes();
   if (shape.empty() || !shape[0].constant())
     return fail(formatted(
         "how many parts a tensor of shape {} has along its first dimension is not "
@@ -273,9 +274,9 @@ static std::string adviceFor(StringRef method) {
 }
 
 Result TensorValue::attribute(StringRef attribute) {
-  Sizes shape = sizes();
   if (std::optional<Result> part = extrema ? extrema->attribute(attribute) : std::nullopt)
     return std::move(*part);
+  Sizes shape = sizes();
   if (attribute == "shape") {
     std::vector<PyValue> parts;
     for (const Size &size : shape)
@@ -286,6 +287,10 @@ Result TensorValue::attribute(StringRef attribute) {
     return PyValue::dtype(dtypeOf(type().getElement()));
   if (attribute == "ndim")
     return PyValue::integer(shape.size());
+  if (attribute == "device") // to be passed on
+    return eval::torchDevice();
+  if (attribute == "is_cuda" || attribute == "requires_grad")
+    return PyValue::boolean(attribute == "is_cuda");
   if (attribute == "numel")
     return tracer.sizeValue(graph::product(shape));
   if (attribute == "T") {

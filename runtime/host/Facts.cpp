@@ -47,8 +47,8 @@ Result Tensor::attribute(StringRef name) {
     return PyValue::integer(size() * elementType.itemSize());
   if (name == "device")
     return eval::torchDevice();
-  if (name == "is_cuda")
-    return PyValue::boolean(true);
+  if (name == "is_cuda" || name == "requires_grad")
+    return PyValue::boolean(name == "is_cuda");
   if (name == "T") {
     Shape shape(llvm::reverse(dims)), strides(llvm::reverse(steps));
     return view(shape, strides, start);
@@ -68,7 +68,7 @@ Result Tensor::attribute(StringRef name) {
   std::string message = formatted("a tensor has no attribute `{}`", name);
   if (llvm::is_contained({"cuda", "cpu"}, name))
     message += "; it is where `--device` says";
-  else if (llvm::is_contained({"requires_grad", "grad", "backward"}, name))
+  else if (llvm::is_contained({"grad", "backward"}, name))
     message += "; tensors have no gradients here";
   else if (llvm::is_contained({"values", "indices"}, name))
     message += "; `sort` and `median`, and `max` and `min` with `axis=`, give values only, "
