@@ -345,6 +345,8 @@ static void nameLabels(CallArgs &args) {
     if (!trains.isNone() && !is->asBool()) {
       takeKeyword(args, "p");
       args.positional.resize(std::max<size_t>(args.positional.size(), 2));
+  if (name == "scaled_dot_product_attention")
+    dropoutBehind(args);
       args.positional[1] = PyValue::integer(0);
       args.positionalRanges.clear();
     }
