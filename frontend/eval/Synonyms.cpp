@@ -131,10 +131,16 @@ StringRef tile::eval::usualFunction(StringRef name, const CallArgs &args) {
     return "repeat_interleave";
   if (usual != "cross_entropy")
     return usual;
+  // Of some of the rows, or of each by how much its class counts.
+  bool isWeighted = args.positional.size() > 2 && args.positional[2].is(PyValue::Kind::Extension);
+  for (StringRef name : {"weight", "ignore_index"})
+    isWeighted |= !given(args, SIZE_MAX, name, name).isNone();
   PyValue labels = given(args, 1, "target", "labels");
   Result type = labels.is(PyValue::Kind::Extension) ? attribute(labels, "dtype") : Result(labels);
   bool areShares = type && type->is(PyValue::Kind::DType) && type->asDType().isFloating();
-  return areShares ? StringRef("cross_entropy_of_shares") : usual;
+  return areShares    ? StringRef("cross_entropy_of_shares")
+         : isWeighted ? StringRef("cross_entropy_weighted")
+                      : usual;
 }
 
 static void renameKeyword(CallArgs &args, StringRef from, StringRef to) {
@@ -234,12 +240,6 @@ static std::unique_ptr<EvalError> widthsByWord(CallArgs &args) {
   return nullptr;
 }
 
-std::unique_ptr<EvalError> tile::eval::useUsualForms(StringRef name, CallArgs &args) {
-  if (name == "pad")
-    return pairWidths(args);
-  if (name == "pad_around" && args.positional.size() > 1 &&
-      args.positional[1].is(PyValue::Kind::Int))
-    return widthAround(args);
 /// Whether a function makes tensors, and may be told where.
 static bool makesTensors(StringRef name) {
   static constexpr StringRef makers[] = {
@@ -321,11 +321,17 @@ static void nameLabels(CallArgs &args) {
   }
 }
 
-  if (name == "index_select")
+std::unique_ptr<EvalError> tile::eval::useUsualForms(StringRef name, CallArgs &args) {
   if (makesTensors(name))
     return dropPlace(args);
   if (name == "to")
     return typeAlone(args);
+  if (name == "pad")
+    return pairWidths(args);
+  if (name == "pad_around" && args.positional.size() > 1 &&
+      args.positional[1].is(PyValue::Kind::Int))
+    return widthAround(args);
+  if (name == "index_select")
     axisFirst(args);
   if (name == "gather" && args.positional.size() == 3 && args.positional[1].toInt64())
     std::swap(args.positional[1], args.positional[2]);
@@ -333,8 +339,14 @@ static void nameLabels(CallArgs &args) {
     renameKeyword(args, "x", "logits");
     renameKeyword(args, "y", "labels");
   }
+  if (name.starts_with("cross_entropy_"))
+    nameLabels(args);
+  if (name == "one_hot")
+    return checkClasses(args);
   if (name == "embedding")
     renameKeyword(args, "x", "index");
+  if (name == "scaled_dot_product_attention")
+    dropoutBehind(args);
   if (name == "conv2d")
     return widthsByWord(args);
   if (name == "dropout") {
@@ -345,8 +357,6 @@ static void nameLabels(CallArgs &args) {
     if (!trains.isNone() && !is->asBool()) {
       takeKeyword(args, "p");
       args.positional.resize(std::max<size_t>(args.positional.size(), 2));
-  if (name == "scaled_dot_product_attention")
-    dropoutBehind(args);
       args.positional[1] = PyValue::integer(0);
       args.positionalRanges.clear();
     }
