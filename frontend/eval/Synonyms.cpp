@@ -129,6 +129,11 @@ StringRef tile::eval::usualFunction(StringRef name, const CallArgs &args) {
     return "index_select";
   if (usual == "repeat" && !given(args, args.positional.size(), "axis", "dim").isNone())
     return "repeat_interleave";
+  if (usual == "max" || usual == "min") {
+    PyValue other = given(args, 1, "other", "y");
+    bool isTensor = other.is(PyValue::Kind::Extension) && attribute(other, "dtype");
+    return !isTensor ? usual : StringRef(usual == "max" ? "maximum" : "minimum");
+  }
   if (usual != "cross_entropy")
     return usual;
   // Of some of the rows, or of each by how much its class counts.
