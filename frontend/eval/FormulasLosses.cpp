@@ -136,8 +136,10 @@ static Term weightedCrossEntropy(Formula &f) {
   }
   loss = where(isIgnored, zero, loss);
   std::string how = f.word(4, {"mean", "sum", "none"});
-  return how != "mean" ? f.reduced(loss, 4)
-                       : of("sum", loss) / of("sum", where(isIgnored, zero, weight));
+  if (how != "mean")
+    return f.reduced(loss, 4);
+  Term total = of("sum", loss), count = of("sum", where(isIgnored, zero, weight));
+  return f.call("to", {total / count, typeOf(total)}); // what is counted has no say in it
 }
 
 static Term multilabelSoftMargin(Formula &f) {
