@@ -168,6 +168,11 @@ Result Evaluator::callFunction(const PyValue &callee, const CallArgs &args) {
   Result result = function.lambda ? evaluate(*function.lambda->body, scope)
                                   : StatementRunner(*this).runBody(function.def->body, scope);
   --depth;
+  // As what comes back from kernels.
+  if (isEager && result)
+    for (const PyValue &value : result->isSequence() ? result->elements() : llvm::ArrayRef(*result))
+      if (value.is(PyValue::Kind::Extension))
+        value.asExtension()->forgetOrigin();
   return result;
 }
 

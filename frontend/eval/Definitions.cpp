@@ -40,13 +40,19 @@ Result Evaluator::makeLambda(const ast::Lambda &lambda, const ScopePtr &scope) {
   return PyValue::function(std::move(function));
 }
 
-/// The text of a dotted name; empty for any other expression.
-static std::string dottedName(const ast::Expr &expr) {
+std::string eval::dottedName(const ast::Expr &expr) {
   if (auto *name = llvm::dyn_cast<ast::Name>(&expr))
     return name->id;
   auto *attribute = llvm::dyn_cast<ast::Attribute>(&expr);
   std::string base = attribute ? dottedName(*attribute->value) : "";
   return base.empty() ? "" : base + "." + attribute->name;
+}
+
+bool eval::isWithoutGradients(StringRef context) {
+  StringRef name = context.rsplit('.').second;
+  if (name.empty())
+    name = context;
+  return name == "no_grad" || name == "inference_mode";
 }
 
 Decorator Evaluator::resolveDecorator(const ast::Expr &expr, const ScopePtr &scope) {
@@ -55,7 +61,11 @@ Decorator Evaluator::resolveDecorator(const ast::Expr &expr, const ScopePtr &sco
   decorator.call = llvm::dyn_cast<ast::Call>(&expr);
   const ast::Expr &callee = decorator.call ? *decorator.call->callee : expr;
   decorator.name = dottedName(callee);
-  if (decorator.name.empty())
+  if (isWithoutGradients(decorator.name)) { // as everything is here
+    decorator.known = true;
+    decorator.name = "torch.no_grad";
+  }
+  if (decorator.name.empty() || decorator.known)
     return decorator;
   Result value = evaluate(callee, scope);
   // `@partial(triton.jit, noinline=True)`

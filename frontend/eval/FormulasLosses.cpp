@@ -106,11 +106,40 @@ static Term crossEntropyOfShares(Formula &f) {
   if (f.failed() || sizes.empty() || rankOf(f[1]) != sizes.size())
     return f.refuse("`cross_entropy` needs logits (..., N) and as many shares, or whole numbers "
                     "(...) as labels");
-  Term shares = f[1], smoothing = f.or_(3, 0);
-  if (f.has(3))
+  Term shares = f[1], smoothing = f.or_(4, 0);
+  if (f.has(4))
     shares = shares * (f.number(1) - smoothing) + smoothing / sizes.back();
+  if (f.has(2))
+    shares = shares * f[2];
   Term logarithms = f.call("log_softmax", {f[0], f.integer(-1)});
-  return f.reduced(negative(f.reduce("sum", shares * logarithms, int64_t(-1))), 2);
+  return f.reduced(negative(f.reduce("sum", shares * logarithms, int64_t(-1))), 3);
+}
+
+/// cross_entropy of the rows whose label is not `ignore_index`, each times the weight of its label:
+/// the mean is of these weights.
+static Term weightedCrossEntropy(Formula &f) {
+  Term x = f[0], labels = f[1], zero = f.number(0);
+  Terms sizes = shapeOf(x);
+  if (f.failed() || sizes.empty() || rankOf(labels) + 1 != sizes.size())
+    return f.refuse("`cross_entropy` needs logits (..., N) and whole numbers (...) as labels");
+  Term isIgnored = same(labels, f.has(3) ? f[3] : f.integer(-100));
+  labels = where(isIgnored, f.integer(0), labels);
+  Term logarithms = f.call("log_softmax", {x, f.integer(-1)});
+  Term own = f.call("gather", {logarithms, unsqueezed(labels, -1), f.integer(-1)});
+  Term loss = negative(f.call("squeeze", {own, f.integer(-1)}));
+  Term weight = f.has(2) ? f.call("take", {f[2], labels}) : f.number(1);
+  if (f.has(2))
+    loss = loss * weight;
+  if (f.has(5)) {
+    Term all = f.reduce("sum", f.has(2) ? logarithms * f[2] : logarithms, int64_t(-1));
+    loss = loss * (f.number(1) - f[5]) - all * (f[5] / sizes.back());
+  }
+  loss = where(isIgnored, zero, loss);
+  std::string how = f.word(4, {"mean", "sum", "none"});
+  if (how != "mean")
+    return f.reduced(loss, 4);
+  Term total = of("sum", loss), count = of("sum", where(isIgnored, zero, weight));
+  return f.call("to", {total / count, typeOf(total)}); // what is counted has no say in it
 }
 
 static Term multilabelSoftMargin(Formula &f) {
@@ -136,7 +165,11 @@ llvm::ArrayRef<FormulaEntry> eval::lossFormulas() {
       {"cross_entropy_of_shares",
        crossEntropyOfShares,
        2,
-       {"x", "y", "reduction", "label_smoothing"}},
+       {"x", "y", "weight", "reduction", "label_smoothing"}},
+      {"cross_entropy_weighted",
+       weightedCrossEntropy,
+       2,
+       {"x", "y", "weight", "ignore_index", "reduction", "label_smoothing"}},
       {"multilabel_soft_margin_loss", multilabelSoftMargin, 2, {"x", "y", "reduction"}},
       {"multi_margin_loss", multiMargin, 2, {"x", "y", "p", "margin", "reduction"}},
       {"mse_loss", mse, 2, {"x", "y", "reduction"}},

@@ -194,16 +194,16 @@ static Term channelShuffle(Formula &f) {
   return reshaped(permuted(reshaped(f[0], apart), order), sizes);
 }
 
-/// So many times as many elements along an axis, on straight lines between those that there are;
-/// their middles keep their places.
-static Term stretched(const Term &x, size_t axis, int64_t times) {
+/// So many elements along an axis, on straight lines between those that there are; their middles
+/// keep their places. Where it is known how many times as many, that is exact.
+static Term stretched(const Term &x, size_t axis, const Term &count, int64_t times) {
   Formula &f = *x.in;
   Terms sizes = shapeOf(x);
   if (f.failed() || times == 1)
     return x;
-  Term place = f.call("arange", {sizes[axis] * f.integer(times)});
-  Term middle = (place + 0.5) / double(times) + -0.5;
-  middle = larger(middle, f.number(0));
+  Term place = f.call("arange", {count});
+  Term middle = times ? (place + 0.5) / double(times) : (place + 0.5) * (sizes[axis] * 1.0 / count);
+  middle = larger(middle + -0.5, f.number(0));
   Term below = of("floor", middle), share = middle - below;
   Term low = f.call("to", {below, typeOf(place)});
   Term high = smaller(low + f.integer(1), sizes[axis] + f.integer(-1));
@@ -213,21 +213,45 @@ static Term stretched(const Term &x, size_t axis, int64_t times) {
   return first + (second - first) * share;
 }
 
-/// interpolate(x, scale_factor, mode="nearest"): of a picture (..., H, W)
+/// The elements that so many others along an axis lie in.
+static Term nearest(const Term &x, size_t axis, const Term &count, int64_t times) {
+  Formula &f = *x.in;
+  if (times)
+    return f.call("repeat_interleave", {x, f.integer(times), f.integer(int64_t(axis))});
+  Terms sizes = shapeOf(x);
+  if (f.failed())
+    return x;
+  Term place = f.call("arange", {count});
+  return at(x, axis, apply(ast::BinaryOp::FloorDiv, place * sizes[axis], count).value);
+}
+
+/// interpolate(x, scale_factor, mode="nearest"), or with `size=`: of a picture (..., H, W)
 static Term interpolate(Formula &f) {
   std::string mode = f.word(2, {"nearest", "bilinear"});
   auto by = pairOf(f, 1, 1, 1);
+  if (f.has(1) == f.has(4))
+    return f.refuse(formatted("`{}` needs `scale_factor` or `size`", f.name));
   if (f.has(3) && f.flag(3, false))
     return f.refuse("`interpolate` keeps the middles of elements: `align_corners` is False");
   size_t rank = rankOfPicture(f, 3);
   if (f.failed())
     return f.none();
   Term x = f[0];
+  Terms wanted = {f[4], f[4]};
+  if (f[4].value.isSequence())
+    wanted = f.list(4);
+  if (wanted.size() != 2)
+    return f.refuse(formatted("`{}` needs two sizes, got {}", f.name, repr(f[4].value)));
   for (int d = 0; d < 2; ++d) {
     size_t axis = rank - 2 + d;
-    x = mode == "bilinear"
-            ? stretched(x, axis, by[d])
-            : f.call("repeat_interleave", {x, f.integer(by[d]), f.integer(int64_t(axis))});
+    Term own = shapeOf(f[0])[axis], count = own * f.integer(by[d]);
+    int64_t times = by[d];
+    if (f.has(4)) {
+      count = wanted[d];
+      std::optional<int64_t> from = known(own), to = known(count);
+      times = from && to && *from && *to % *from == 0 ? *to / *from : 0;
+    }
+    x = mode == "bilinear" ? stretched(x, axis, count, times) : nearest(x, axis, count, times);
   }
   return x;
 }
@@ -254,8 +278,11 @@ llvm::ArrayRef<FormulaEntry> eval::pictureFormulas() {
       {"local_response_norm", localResponse, 2, {"x", "shape", "alpha", "beta", "k"}},
       {"pixel_unshuffle", pixelUnshuffle, 2, {"x", "factor"}},
       {"channel_shuffle", channelShuffle, 2, {"x", "groups"}},
-      {"interpolate", interpolate, 2, {"x", "scale_factor", "mode", "align_corners"}},
-      {"upsample_nearest2d", interpolate, 2, {"x", "scale_factor", "mode", "align_corners"}},
+      {"interpolate", interpolate, 1, {"x", "scale_factor", "mode", "align_corners", "shape"}},
+      {"upsample_nearest2d",
+       interpolate,
+       1,
+       {"x", "scale_factor", "mode", "align_corners", "shape"}},
       {"dropout1d", dropChannels, 1, {"x", "p", "training", "seed"}},
       {"dropout2d", dropChannels, 1, {"x", "p", "training", "seed"}},
       {"dropout3d", dropChannels, 1, {"x", "p", "training", "seed"}},

@@ -1,4 +1,5 @@
 //===- FormulasShapes.cpp - other shapes of the same elements, and counts ---===//
+#include "frontend/eval/Extrema.h"
 #include "frontend/eval/FormulaTerms.h"
 #include "text/Format.h"
 
@@ -94,7 +95,8 @@ static Term nanMean(Formula &f) {
   return reducedAs(f, "sum", withoutNan(f[0])) / reducedAs(f, "sum", number01(isThere));
 }
 static Term extrema(Formula &f) {
-  return f.tuple({reducedAs(f, "min", f[0]), reducedAs(f, "max", f[0])});
+  Term least = reducedAs(f, "min", f[0]), most = reducedAs(f, "max", f[0]);
+  return {&f, namedPair("aminmax", {"min", "max"}, least.value, most.value)};
 }
 static Term range(Formula &f) { return reducedAs(f, "max", f[0]) - reducedAs(f, "min", f[0]); }
 

@@ -54,8 +54,6 @@ Result StatementRunner::condition(const ast::Expr &expr, const ScopePtr &scope) 
 
 static const char *nameOf(ast::Stmt::Kind kind) {
   switch (kind) {
-  case ast::Stmt::Kind::With:
-    return "with";
   case ast::Stmt::Kind::Match:
     return "match";
   case ast::Stmt::Kind::TypeAlias:
@@ -115,8 +113,9 @@ Flow StatementRunner::run(const ast::Stmt &stmt, const ScopePtr &scope) {
   case ast::Stmt::Kind::Nonlocal:
     llvm::append_range(scope->nonlocals, llvm::cast<ast::ScopeStmt>(stmt).names);
     return {};
-  case ast::Stmt::Kind::Global:
   case ast::Stmt::Kind::With:
+    return runWith(llvm::cast<ast::With>(stmt), scope);
+  case ast::Stmt::Kind::Global:
   case ast::Stmt::Kind::Match:
   case ast::Stmt::Kind::TypeAlias:
     return errorAt(
@@ -124,6 +123,24 @@ Flow StatementRunner::run(const ast::Stmt &stmt, const ScopePtr &scope) {
         scope, stmt.range);
   }
   return {};
+}
+
+/// `with torch.no_grad():` says of a body what is so everywhere: it runs.
+Flow StatementRunner::runWith(const ast::With &stmt, const ScopePtr &scope) {
+  for (const ast::With::Item &item : stmt.items) {
+    auto *call = llvm::dyn_cast<ast::Call>(item.context.get());
+    std::string context = call ? dottedName(*call->callee) : "";
+    if (isWithoutGradients(context) && !item.target && !stmt.isAsync)
+      continue;
+    if (StringRef(context).ends_with("autocast"))
+      return errorAt(
+          unsupported(formatted("`{}` is not supported: what is computed has the type that the "
+                                "function says; convert with `.to(tl.float16)` and its like",
+                                context)),
+          scope, item.context->range);
+    return errorAt(unsupported("a `with` statement cannot run at compile time"), scope, stmt.range);
+  }
+  return run(stmt.body, scope);
 }
 
 Flow StatementRunner::runReturn(const ast::Return &stmt, const ScopePtr &scope) {

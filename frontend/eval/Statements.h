@@ -39,6 +39,7 @@ public:
 private:
   Flow runAssign(const ast::Assign &stmt, const ScopePtr &scope);
   Flow runAnnAssign(const ast::AnnAssign &stmt, const ScopePtr &scope);
+  Flow runWith(const ast::With &stmt, const ScopePtr &scope);
   Flow runReturn(const ast::Return &stmt, const ScopePtr &scope);
   Flow runClassDef(const ast::ClassDef &stmt, const ScopePtr &scope);
   Flow runAugAssign(const ast::AugAssign &stmt, const ScopePtr &scope);
@@ -61,6 +62,11 @@ private:
 
 /// The statement lists inside a statement that is not a definition.
 llvm::SmallVector<const ast::Body *> innerBodies(const ast::Stmt &stmt);
+
+/// The text of a dotted name; empty for any other expression.
+std::string dottedName(const ast::Expr &expr);
+/// Whether a context or decorator says what is so everywhere: `torch.no_grad`, `inference_mode`.
+bool isWithoutGradients(llvm::StringRef context);
 
 } // namespace tile::eval
 

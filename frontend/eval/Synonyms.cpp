@@ -129,12 +129,23 @@ StringRef tile::eval::usualFunction(StringRef name, const CallArgs &args) {
     return "index_select";
   if (usual == "repeat" && !given(args, args.positional.size(), "axis", "dim").isNone())
     return "repeat_interleave";
+  if (usual == "max" || usual == "min") {
+    PyValue other = given(args, 1, "other", "y");
+    bool isTensor = other.is(PyValue::Kind::Extension) && attribute(other, "dtype");
+    return !isTensor ? usual : StringRef(usual == "max" ? "maximum" : "minimum");
+  }
   if (usual != "cross_entropy")
     return usual;
+  // Of some of the rows, or of each by how much its class counts.
+  bool isWeighted = args.positional.size() > 2 && args.positional[2].is(PyValue::Kind::Extension);
+  for (StringRef name : {"weight", "ignore_index"})
+    isWeighted |= !given(args, SIZE_MAX, name, name).isNone();
   PyValue labels = given(args, 1, "target", "labels");
   Result type = labels.is(PyValue::Kind::Extension) ? attribute(labels, "dtype") : Result(labels);
   bool areShares = type && type->is(PyValue::Kind::DType) && type->asDType().isFloating();
-  return areShares ? StringRef("cross_entropy_of_shares") : usual;
+  return areShares    ? StringRef("cross_entropy_of_shares")
+         : isWeighted ? StringRef("cross_entropy_weighted")
+                      : usual;
 }
 
 static void renameKeyword(CallArgs &args, StringRef from, StringRef to) {
@@ -234,7 +245,92 @@ static std::unique_ptr<EvalError> widthsByWord(CallArgs &args) {
   return nullptr;
 }
 
+/// Whether a function makes tensors, and may be told where.
+static bool makesTensors(StringRef name) {
+  static constexpr StringRef makers[] = {
+      "empty",   "zeros",    "ones",          "full",     "rand",      "randn",    "special",
+      "randint", "randperm", "empty_strided", "tensor",   "arange",    "linspace", "logspace",
+      "eye",     "new_ones", "new_zeros",     "new_full", "new_empty", "tri"};
+  return llvm::is_contained(makers, name) || name.ends_with("_like") || name.ends_with("_window");
+}
+
+/// `device="cuda"`: there is one device, that of the command. Nor are there gradients, of which a
+/// tensor may say so.
+static std::unique_ptr<EvalError> dropPlace(CallArgs &args) {
+  if (const PyValue *wanted = args.keyword("requires_grad");
+      wanted && !(wanted->is(PyValue::Kind::Bool) && !wanted->asBool()))
+    return fail("`requires_grad`: tensors have no gradients here", "TypeError");
+  for (StringRef name : {"device", "requires_grad", "layout", "pin_memory"})
+    takeKeyword(args, name);
+  return nullptr;
+}
+
+/// `x.to(device)` is `x.to(x.dtype)`, and `x.to(y)` is `x.to(y.dtype)`.
+static std::unique_ptr<EvalError> typeAlone(CallArgs &args) {
+  for (StringRef name : {"device", "non_blocking", "copy"})
+    takeKeyword(args, name);
+  auto &given = args.positional;
+  bool isPlace = given.size() > 1 && (given[1].isStr() || typeName(given[1]) == "device");
+  if (isPlace)
+    given.erase(given.begin() + 1);
+  bool isLike = given.size() > 1 && given[1].is(PyValue::Kind::Extension);
+  if (!given.empty() && (isLike || (given.size() == 1 && !args.keyword("dtype")))) {
+    Result type = attribute(given.back(), "dtype");
+    if (!type)
+      return type.takeError();
+    given.resize(1);
+    given.push_back(*type);
+  }
+  args.positionalRanges.clear();
+  return nullptr;
+}
+
+/// (query, key, value, attn_mask, dropout_p, is_causal): PyTorch's order has a number fifth.
+static void dropoutBehind(CallArgs &args) {
+  for (StringRef name : {"query", "key", "value"})
+    renameKeyword(args, name, name.take_front());
+  auto &given = args.positional;
+  if (given.size() < 5 || !(given[4].is(PyValue::Kind::Float) || given[4].is(PyValue::Kind::Int)))
+    return;
+  args.keywords.emplace_back("dropout_p", given[4]);
+  given.erase(given.begin() + 4);
+  args.positionalRanges.clear();
+  args.keywordRanges.clear();
+}
+
+/// The number of classes is a size: it does not depend on what a tensor holds.
+static std::unique_ptr<EvalError> checkClasses(CallArgs &args) {
+  renameKeyword(args, "num_classes", "classes");
+  PyValue classes = given(args, 1, "classes", "classes");
+  if (!classes.isNone() && classes.toInt64() != -1)
+    return nullptr;
+  return fail("`one_hot` needs the number of classes, as in `one_hot(x, 10)`: sizes of results do "
+              "not depend on what tensors hold",
+              "ValueError");
+}
+
+/// The formulas behind `cross_entropy` of shares, or with weights, have their own names, and take
+/// what is given third in both orders: PyTorch's, a weight, and ours.
+static void nameLabels(CallArgs &args) {
+  renameKeyword(args, "logits", "x");
+  renameKeyword(args, "labels", "y");
+  auto &given = args.positional;
+  for (StringRef name : {"label_smoothing", "reduction"}) {
+    size_t place = name == "reduction" ? 2 : 3;
+    if (given.size() != place + 1 || given[place].is(PyValue::Kind::Extension))
+      continue;
+    args.keywords.emplace_back(name.str(), given[place]);
+    given.pop_back();
+    args.positionalRanges.clear();
+    args.keywordRanges.clear();
+  }
+}
+
 std::unique_ptr<EvalError> tile::eval::useUsualForms(StringRef name, CallArgs &args) {
+  if (makesTensors(name))
+    return dropPlace(args);
+  if (name == "to")
+    return typeAlone(args);
   if (name == "pad")
     return pairWidths(args);
   if (name == "pad_around" && args.positional.size() > 1 &&
@@ -248,8 +344,14 @@ std::unique_ptr<EvalError> tile::eval::useUsualForms(StringRef name, CallArgs &a
     renameKeyword(args, "x", "logits");
     renameKeyword(args, "y", "labels");
   }
+  if (name.starts_with("cross_entropy_"))
+    nameLabels(args);
+  if (name == "one_hot")
+    return checkClasses(args);
   if (name == "embedding")
     renameKeyword(args, "x", "index");
+  if (name == "scaled_dot_product_attention")
+    dropoutBehind(args);
   if (name == "conv2d")
     return widthsByWord(args);
   if (name == "dropout") {

@@ -321,6 +321,8 @@ public:
   virtual Result call(Evaluator &evaluator, const CallArgs &args);
   /// `value.name(args)` for a Method that attribute() returned.
   virtual Result callMethod(Evaluator &evaluator, llvm::StringRef name, const CallArgs &args);
+  /// From here on it is as any other, whatever it was made by (Extrema.h).
+  virtual void forgetOrigin() {}
 
 protected:
   explicit Extension(const void *id) : id(id) {}

@@ -134,30 +134,57 @@ static std::unique_ptr<EvalError> checkHeads(Tracer &tracer, StringRef name, con
                         "got {}, {} and {}{}",
                         name, graph::shapeText(of[0]), graph::shapeText(of[1]),
                         graph::shapeText(of[2]),
-                        agree ? ": what stands before the last two must be the same, or 1; queries "
-                                "that share keys are (B, heads of keys, queries of each, S, D), "
-                                "with keys (B, heads of keys, 1, T, D)"
+                        agree ? ": what stands before the last two must be the same, or 1; "
+                                "`enable_gqa=True` lets several heads of queries share one of keys"
                               : ""),
               "ValueError");
 }
 
+/// Keys or values with a head for each of the queries: `enable_gqa` lets several share one.
+static Result headOfEach(Tracer &tracer, StringRef name, const Operand &q, const PyValue &value) {
+  Operand x;
+  if (auto error = tracer.operand(name, value, x))
+    return error;
+  Sizes queries = q.type().sizes(), own = x.type().sizes();
+  if (queries.size() < 3 || own.size() < 3)
+    return value; // there are no heads
+  const Size &wanted = queries.end()[-3], &heads = own.end()[-3];
+  std::optional<Size> times = wanted.dividedBy(heads);
+  std::optional<int64_t> count = times ? times->constant() : std::nullopt;
+  if (!count)
+    return fail(
+        formatted("`enable_gqa` of {} heads of queries and {} of keys or values: it must be "
+                  "known how many share one, such as 4 of `4*K` and `K`",
+                  wanted, heads),
+        "ValueError");
+  return *count == 1 ? Result(value)
+                     : call(tracer, "repeat_interleave",
+                            {value, PyValue::integer(*count), PyValue::integer(-3)});
+}
+
 /// scaled_dot_product_attention(q, k, v, attn_mask=None, is_causal=False, scale=None, dropout_p=0,
-/// seed=0)
+/// seed=0, enable_gqa=False)
 static Result attention(Tracer &tracer, StringRef name, const CallArgs &args) {
-  TensorReader r(tracer, name, args,
-                 {"q", "k", "v", "attn_mask", "is_causal", "scale", "dropout_p", "seed"}, 3);
+  TensorReader r(
+      tracer, name, args,
+      {"q", "k", "v", "attn_mask", "is_causal", "scale", "dropout_p", "seed", "enable_gqa"}, 3);
   if (!r)
     return r.error();
   const Operand &q = r.tensor();
-  Result isCausal = eval::truth(r.get(4));
-  if (!isCausal)
-    return isCausal;
-  if (auto error = checkHeads(tracer, name, q, r[1], r[2]))
+  Result isCausal = eval::truth(r.get(4)), isGrouped = eval::truth(r.get(8));
+  if (!isCausal || !isGrouped)
+    return !isCausal ? std::move(isCausal) : std::move(isGrouped);
+  bool repeats = isGrouped->asBool();
+  Result k = repeats ? headOfEach(tracer, name, q, r[1]) : Result(r[1]);
+  Result v = repeats ? headOfEach(tracer, name, q, r[2]) : Result(r[2]);
+  if (!k || !v)
+    return !k ? std::move(k) : std::move(v);
+  if (auto error = checkHeads(tracer, name, q, *k, *v))
     return error;
   Result scale = r.get(5);
   if (r.get(5).isNone())
     scale = tracer.map(MapKind::rsqrt, name, {tracer.sizeValue(q.type().sizes().back())});
-  Result keys = call(tracer, "transpose", {r[1], PyValue::integer(-2), PyValue::integer(-1)});
+  Result keys = call(tracer, "transpose", {*k, PyValue::integer(-2), PyValue::integer(-1)});
   Result scores = keys ? tracer.matmul(r[0], *keys) : std::move(keys);
   if (scores)
     scores = tracer.map(MapKind::mul, name, {*scores, *scale});
@@ -168,7 +195,7 @@ static Result attention(Tracer &tracer, StringRef name, const CallArgs &args) {
   bool drops = r.has(6) && r[6].toDouble() != 0.0;
   if (scores && drops)
     scores = call(tracer, "dropout", {*scores, r[6], r.has(7) ? r[7] : PyValue::integer(0)});
-  return scores ? tracer.matmul(*scores, r[2]) : std::move(scores);
+  return scores ? tracer.matmul(*scores, *v) : std::move(scores);
 }
 
 /// What has been taken is -inf, and so may be what is left of a row (masked scores): places are
@@ -196,6 +223,10 @@ static constexpr int64_t kFewTaken = 8;
 /// As many as one program of it sorts.
 static constexpr int64_t kMostTaken = 1024;
 
+static PyValue inPairs(const PyValue &values, const PyValue &places) {
+  return eval::namedPair("topk", {"values", "indices"}, values, places);
+}
+
 /// topk(x, k, axis=-1): the greatest in order, and where they are; of equal ones the first.
 static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
   TensorReader r(tracer, name, args, {"x", "k", "axis", "largest", "sorted"}, 2);
@@ -208,7 +239,7 @@ static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
     Result less = tracer.map(MapKind::neg, name, {r[0]});
     Result both = less ? topk(tracer, name, {{*less, r[1], r.get(2)}, {}}) : std::move(less);
     Result values = both ? tracer.map(MapKind::neg, name, {both->elements()[0]}) : std::move(both);
-    return values ? Result(PyValue::tuple({*values, both->elements()[1]})) : std::move(values);
+    return values ? Result(inPairs(*values, both->elements()[1])) : std::move(values);
   }
   const Operand &x = r.tensor();
   std::optional<int64_t> count = r[1].toInt64();
@@ -235,7 +266,7 @@ static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
         at ? call(tracer, "take_along_dim", {r[0], *at, PyValue::integer(dim)}) : Result(PyValue());
     if (!at || !best)
       return !at ? std::move(at) : std::move(best);
-    return PyValue::tuple({*best, *at});
+    return inPairs(*best, *at);
   }
   Result place = tracer.rearrange({tracer.indices(size), "", false}, dims);
   std::vector<PyValue> values, indices;
@@ -260,7 +291,7 @@ static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
   Result at = call(tracer, "cat", {PyValue::list(std::move(indices)), axis});
   if (!best || !at)
     return !best ? std::move(best) : std::move(at);
-  return PyValue::tuple({*best, *at});
+  return inPairs(*best, *at);
 }
 
 namespace {

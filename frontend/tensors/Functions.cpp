@@ -156,6 +156,25 @@ std::optional<Result> Tracer::callNamed(StringRef name, const CallArgs &args) {
   return entry->fn(*this, entry->name, given);
 }
 
+std::optional<Result> Tracer::callWritten(StringRef name, const CallArgs &args) {
+  std::optional<Result> made = callNamed(name, args);
+  std::optional<eval::Extrema> asked = made && *made ? eval::Extrema::of(name, args) : std::nullopt;
+  auto *values = asked ? (*made)->dynExtension<TensorValue>() : nullptr;
+  if (!values)
+    return made;
+  CallArgs again = args; // of the value that the operand has now
+  if (auto *x =
+          again.positional.empty() ? nullptr : again.positional[0].dynExtension<TensorValue>())
+    again.positional[0] = wrap(x->value, x->isWeak, x->name);
+  PyValue plain = wrap(values->value);
+  asked->both = [this, plain, again, places = asked->placesName().str()]() -> Result {
+    Result at = *callNamed(places, again);
+    return at ? Result(PyValue::tuple({plain, *at})) : std::move(at);
+  };
+  values->extrema = std::make_shared<eval::Extrema>(std::move(*asked));
+  return made;
+}
+
 /// Names of what draws random numbers elsewhere, from a state that a function has not.
 static bool drawsNumbers(StringRef name) {
   static constexpr StringRef names[] = {"rand",       "randn",    "randint",       "rand_like",
@@ -171,7 +190,7 @@ std::optional<Result> Tracer::callSymbol(eval::Evaluator &, StringRef name, cons
   bool isTl = function.consume_front("tl.");
   if (!isTl && !function.consume_front("tile."))
     return std::nullopt;
-  if (std::optional<Result> result = callNamed(function, args))
+  if (std::optional<Result> result = callWritten(function, args))
     return result;
   std::string message = formatted("`{}` is not supported in a function of whole tensors", name);
   if (drawsNumbers(function))

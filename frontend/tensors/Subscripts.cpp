@@ -126,6 +126,8 @@ std::unique_ptr<EvalError> tensors::readSubscript(Tracer &tracer, ArrayRef<PyVal
 }
 
 Result TensorValue::subscript(eval::Evaluator *, const PyValue &index) {
+  if (std::optional<Result> part = extrema ? extrema->subscript(index) : std::nullopt)
+    return std::move(*part);
   std::vector<PyValue> parts = {index};
   if (index.is(PyValue::Kind::Tuple))
     parts = index.elements().vec();

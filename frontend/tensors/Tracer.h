@@ -2,6 +2,7 @@
 #ifndef TILE_FRONTEND_TENSORS_TRACER_H
 #define TILE_FRONTEND_TENSORS_TRACER_H
 
+#include "frontend/eval/Extrema.h"
 #include "frontend/eval/Methods.h"
 #include "frontend/eval/Place.h"
 #include "frontend/tensors/HandKernel.h"
@@ -62,6 +63,7 @@ public:
   Result assignSubscript(const PyValue &index, const PyValue &value) override;
   Result attribute(StringRef name) override;
   Result callMethod(eval::Evaluator &evaluator, StringRef name, const CallArgs &args) override;
+  void forgetOrigin() override { extrema = nullptr; }
 
   GraphTensorType type() const { return mlir::cast<GraphTensorType>(value.getType()); }
   Sizes sizes() const { return type().sizes(); }
@@ -69,10 +71,11 @@ public:
   static char id;
   Tracer &tracer;
   mlir::Value value;
-  std::string name;         ///< of a parameter; else empty
-  bool isWeak;              ///< a number: other operands decide the type
-  bool isUnwritten = false; ///< made by `tile.empty`: a kernel has to write it
-  bool isCopy = false;      ///< made by `clone`: nobody else's
+  std::string name;                             ///< of a parameter; else empty
+  bool isWeak;                                  ///< a number: other operands decide the type
+  bool isUnwritten = false;                     ///< made by `tile.empty`: a kernel has to write it
+  bool isCopy = false;                          ///< made by `clone`: nobody else's
+  std::shared_ptr<const eval::Extrema> extrema; ///< of what `max` or `min` has just given
 };
 
 /// Whether a value is memory of its own, not a view of what somebody else may look at.
@@ -136,6 +139,8 @@ public:
   Result matmul(const PyValue &lhs, const PyValue &rhs);
   /// A function or method by its name in `tile`; nothing if there is none.
   std::optional<Result> callNamed(StringRef name, const CallArgs &args);
+  /// The same where it stands in the source.
+  std::optional<Result> callWritten(StringRef name, const CallArgs &args);
   static bool hasNamed(StringRef name);
   static std::vector<StringRef> names();
 

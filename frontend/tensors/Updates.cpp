@@ -154,6 +154,7 @@ void Tracer::update(TensorValue &tensor, mlir::Value value) {
                      value, tensor.name.empty() ? "a value" : formatted("`{}`", tensor.name)});
   tensor.value = value;
   tensor.isWeak = false;
+  tensor.extrema = nullptr;
   tensor.isCopy = !isParameter;
 }
 

@@ -1,4 +1,5 @@
 //===- Values.cpp - tensors and sizes while they are traced ---------------===//
+#include "frontend/eval/BuiltinTables.h"
 #include "frontend/eval/InPlace.h"
 #include "frontend/tensors/Tracer.h"
 #include "text/Format.h"
@@ -243,13 +244,15 @@ Result TensorValue::length() {
 /// Parts along the first dimension, if their number is known. Who takes two of them apart may want
 /// what PyTorch gives.
 Result TensorValue::iterate(std::vector<PyValue> &elements) {
+  if (extrema)
+    return extrema->iterate(elements);
   Sizes shape = sizes();
   if (shape.empty() || !shape[0].constant())
-    return fail(
-        formatted("how many parts a tensor of shape {} has along its first dimension is not "
-                  "known when the function is compiled; `max`, `min`, `sort`, `median`, `cummax` "
-                  "and `cummin` give values only, `argmax`, `argmin` and `argsort` places",
-                  graph::shapeText(shape)));
+    return fail(formatted(
+        "how many parts a tensor of shape {} has along its first dimension is not "
+        "known when the function is compiled; `max` and `min` give pairs if `dim=` says so, "
+        "`sort`, `median`, `cummax` and `cummin` values only, `argsort` places",
+        graph::shapeText(shape)));
   CallArgs self;
   self.prepend(PyValue::extension(shared_from_this()));
   Result parts = *tracer.callNamed("unbind", self);
@@ -265,12 +268,14 @@ static std::string adviceFor(StringRef method) {
     return "what a tensor holds is not known when the function is compiled; one without dimensions "
            "may stand where a number does";
   if (method == "values" || method == "indices")
-    return "`max`, `min`, `sort` and `median` give values only, `argmax`, `argmin` and `argsort` "
-           "places";
+    return "`sort` and `median`, and `max` and `min` with `axis=`, give values only, `argmax`, "
+           "`argmin` and `argsort` places";
   return "";
 }
 
 Result TensorValue::attribute(StringRef attribute) {
+  if (std::optional<Result> part = extrema ? extrema->attribute(attribute) : std::nullopt)
+    return std::move(*part);
   Sizes shape = sizes();
   if (attribute == "shape") {
     std::vector<PyValue> parts;
@@ -282,6 +287,10 @@ Result TensorValue::attribute(StringRef attribute) {
     return PyValue::dtype(dtypeOf(type().getElement()));
   if (attribute == "ndim")
     return PyValue::integer(shape.size());
+  if (attribute == "device") // to be passed on
+    return eval::torchDevice();
+  if (attribute == "is_cuda" || attribute == "requires_grad")
+    return PyValue::boolean(attribute == "is_cuda");
   if (attribute == "numel")
     return tracer.sizeValue(graph::product(shape));
   if (attribute == "T") {
@@ -319,6 +328,6 @@ Result TensorValue::callMethod(eval::Evaluator &, StringRef method, const CallAr
                                return value;
                              });
   CallArgs all = args;
-  all.prepend(PyValue::extension(shared_from_this()));
-  return *tracer.callNamed(method, all);
+  all.prepend(extrema ? tracer.wrap(value) : PyValue::extension(shared_from_this()));
+  return *tracer.callWritten(method, all);
 }

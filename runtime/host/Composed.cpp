@@ -155,18 +155,42 @@ static Result rope(const ContextPtr &context, const CallArgs &args) {
                          : std::move(along ? across : along);
 }
 
+/// Keys or values with a head for each of the queries: `enable_gqa` lets several share one.
+static Result headOfEach(const ContextPtr &context, const Tensor &q, const PyValue &value) {
+  auto *x = value.dynExtension<Tensor>();
+  if (!x || x->rank() < 3 || q.rank() < 3)
+    return value;
+  int64_t wanted = q.shape()[q.rank() - 3], heads = x->shape()[x->rank() - 3];
+  if (heads == 0 || wanted % heads)
+    return eval::fail(formatted("`enable_gqa` of {} heads of queries and {} of keys or values: "
+                                "these must divide those",
+                                wanted, heads),
+                      "ValueError");
+  return call(context, "repeat_interleave",
+              {value, PyValue::integer(wanted / heads), PyValue::integer(-3)});
+}
+
 /// scaled_dot_product_attention(q, k, v, attn_mask=None, is_causal=False, scale=None, dropout_p=0,
-/// seed=0)
+/// seed=0, enable_gqa=False)
 static Result attention(const ContextPtr &context, const CallArgs &args) {
   ArgReader r("scaled_dot_product_attention", args,
-              {"q", "k", "v", "attn_mask", "is_causal", "scale", "dropout_p", "seed"}, 3);
+              {"q", "k", "v", "attn_mask", "is_causal", "scale", "dropout_p", "seed", "enable_gqa"},
+              3);
   if (!r)
     return r.error();
   auto *q = r[0].dynExtension<Tensor>();
   auto *k = r[1].dynExtension<Tensor>();
   if (!q || !k || q->rank() < 2 || k->rank() < 2)
     return eval::fail("`scaled_dot_product_attention` needs matrices: (..., T, D)");
-  Result keys = call(context, "transpose", {r[1], PyValue::integer(-2), PyValue::integer(-1)});
+  Result isGrouped = eval::truth(r.get(8));
+  if (!isGrouped)
+    return isGrouped;
+  bool repeats = isGrouped->asBool();
+  Result of = repeats ? headOfEach(context, *q, r[1]) : Result(r[1]);
+  Result values = repeats ? headOfEach(context, *q, r[2]) : Result(r[2]);
+  if (!of || !values)
+    return !of ? std::move(of) : std::move(values);
+  Result keys = call(context, "transpose", {*of, PyValue::integer(-2), PyValue::integer(-1)});
   Result scores = keys ? eval::binary(BinaryOp::MatMul, r[0], *keys) : std::move(keys);
   PyValue scale =
       r.get(5).isNone() ? PyValue::number(1 / std::sqrt(double(q->shape().back()))) : r[5];
@@ -193,7 +217,7 @@ static Result attention(const ContextPtr &context, const CallArgs &args) {
     scores = call(context, "softmax", {*scores, PyValue::integer(-1)});
   if (scores && r.has(6) && r[6].toDouble() != 0.0)
     scores = call(context, "dropout", {*scores, r[6], r.has(7) ? r[7] : PyValue::integer(0)});
-  return scores ? eval::binary(BinaryOp::MatMul, *scores, r[2]) : std::move(scores);
+  return scores ? eval::binary(BinaryOp::MatMul, *scores, *values) : std::move(scores);
 }
 
 /// embedding(index, weight): rows of the weight.
@@ -233,7 +257,7 @@ static Result topk(const ContextPtr &context, const CallArgs &args) {
       return back;
     both.push_back(*back);
   }
-  return PyValue::tuple(both);
+  return eval::namedPair("topk", {"values", "indices"}, both[0], both[1]);
 }
 
 /// pad(x, [(before, behind), ...], value=0), one pair for each dimension.

@@ -31,6 +31,8 @@ static bool isMethod(StringRef name) {
 }
 
 Result Tensor::attribute(StringRef name) {
+  if (std::optional<Result> part = extrema ? extrema->attribute(name) : std::nullopt)
+    return std::move(*part);
   if (name == "shape")
     return toTuple(dims);
   if (name == "dtype")
@@ -45,8 +47,8 @@ Result Tensor::attribute(StringRef name) {
     return PyValue::integer(size() * elementType.itemSize());
   if (name == "device")
     return eval::torchDevice();
-  if (name == "is_cuda")
-    return PyValue::boolean(true);
+  if (name == "is_cuda" || name == "requires_grad")
+    return PyValue::boolean(name == "is_cuda");
   if (name == "T") {
     Shape shape(llvm::reverse(dims)), strides(llvm::reverse(steps));
     return view(shape, strides, start);
@@ -66,11 +68,11 @@ Result Tensor::attribute(StringRef name) {
   std::string message = formatted("a tensor has no attribute `{}`", name);
   if (llvm::is_contained({"cuda", "cpu"}, name))
     message += "; it is where `--device` says";
-  else if (llvm::is_contained({"requires_grad", "grad", "backward"}, name))
+  else if (llvm::is_contained({"grad", "backward"}, name))
     message += "; tensors have no gradients here";
   else if (llvm::is_contained({"values", "indices"}, name))
-    message += "; `max`, `min`, `sort` and `median` give values only, `argmax`, `argmin` and "
-               "`argsort` places";
+    message += "; `sort` and `median`, and `max` and `min` with `axis=`, give values only, "
+               "`argmax`, `argmin` and `argsort` places";
   else if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
     message += formatted("; did you mean `{}`?", near);
   return fail(message, "AttributeError");
@@ -87,8 +89,11 @@ Result Tensor::callMethod(Evaluator &, StringRef name, const CallArgs &args) {
                                return value;
                              });
   CallArgs all = args;
-  all.positional.insert(all.positional.begin(), PyValue::extension(shared_from_this()));
-  return callFunction(*findFunction(name), context(), all);
+  Result self = extrema ? view(dims, steps, start) : Result(PyValue::extension(shared_from_this()));
+  if (!self)
+    return self;
+  all.positional.insert(all.positional.begin(), *self);
+  return callWritten(name, context(), all);
 }
 
 //===----------------------------------------------------------------------===//

@@ -219,6 +219,12 @@ Result Tensor::selectElements(ArrayRef<PyValue> indices) const {
 }
 
 Result Tensor::subscript(Evaluator *, const PyValue &index) {
+  if (std::optional<Result> found = extrema ? extrema->subscript(index) : std::nullopt)
+    return std::move(*found);
+  return part(index);
+}
+
+Result Tensor::part(const PyValue &index) const {
   if (auto *tensor = index.dynExtension<Tensor>())
     if (tensor->rank() > 0)
       return selectRows(*tensor);
@@ -242,6 +248,7 @@ Result Tensor::subscript(Evaluator *, const PyValue &index) {
 }
 
 Result Tensor::assignSubscript(const PyValue &index, const PyValue &given) {
+  extrema = nullptr;
   Array array;
   if (auto error = toArray(given, array))
     return error;
@@ -267,7 +274,7 @@ Result Tensor::assignSubscript(const PyValue &index, const PyValue &given) {
       return error;
     return PyValue();
   }
-  Result target = subscript(nullptr, index);
+  Result target = part(index);
   if (!target)
     return target;
   bool byTensors = mask && mask->rank() > 0;

@@ -371,6 +371,22 @@ Result callFunction(const FunctionEntry &entry, const ContextPtr &context, const
              : std::move(value);
 }
 
+Result callWritten(StringRef name, const ContextPtr &context, const CallArgs &args) {
+  Result made = callFunction(*findFunction(name), context, args);
+  std::optional<eval::Extrema> asked = made ? eval::Extrema::of(name, args) : std::nullopt;
+  auto *values = asked ? made->dynExtension<Tensor>() : nullptr;
+  if (!values)
+    return made;
+  // At once: the operand may be written later.
+  Result places = callFunction(*findFunction(asked->placesName()), context, args);
+  Result plain = values->view(values->shape(), values->strides(), values->offset());
+  if (!places || !plain)
+    return made;
+  asked->both = [pair = PyValue::tuple({*plain, *places})]() -> Result { return pair; };
+  values->extrema = std::make_shared<eval::Extrema>(std::move(*asked));
+  return made;
+}
+
 std::vector<StringRef> functionNames(bool methodsOnly) {
   std::vector<StringRef> names;
   for (ArrayRef<FunctionEntry> table : allFunctions())

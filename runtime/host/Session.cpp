@@ -111,8 +111,8 @@ std::optional<Result> Session::callSymbol(Evaluator &evaluator, StringRef name,
     result = PyValue::string(context->device.isCpu() ? "cpu" : "cuda");
   } else if (function == "num_sms") {
     result = PyValue::integer(context->device.multiprocessorCount());
-  } else if (const FunctionEntry *entry = findFunction(function)) {
-    result = callFunction(*entry, context, args);
+  } else if (findFunction(function)) {
+    result = callWritten(function, context, args);
   } else if (function == "grad" || function == "value_and_grad") {
     return eval::unsupported(formatted(
         "`tile.{}` is a function of tensor functions while they are compiled: `eager` and host "

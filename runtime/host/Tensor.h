@@ -8,7 +8,7 @@
 #ifndef TILE_RUNTIME_HOST_TENSOR_H
 #define TILE_RUNTIME_HOST_TENSOR_H
 
-#include "frontend/eval/Evaluator.h"
+#include "frontend/eval/Extrema.h"
 #include "runtime/Device.h"
 #include "runtime/host/Array.h"
 #include "runtime/host/ElementBits.h"
@@ -170,8 +170,14 @@ public:
   Result attribute(llvm::StringRef name) override;
   Result callMethod(Evaluator &evaluator, llvm::StringRef name, const CallArgs &args) override;
 
+  void forgetOrigin() override { extrema = nullptr; }
+
+  std::shared_ptr<const eval::Extrema> extrema; ///< of what `max` or `min` has just given
+
 private:
   static char id;
+  /// x[index], whatever the tensor has been given by.
+  Result part(const PyValue &index) const;
   Result selectRows(const Tensor &index) const;
   Result selectElements(llvm::ArrayRef<PyValue> indices) const;
   Result basicIndex(llvm::ArrayRef<PyValue> indices) const;

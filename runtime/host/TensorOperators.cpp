@@ -81,6 +81,8 @@ Result Tensor::length() {
 }
 
 Result Tensor::iterate(std::vector<PyValue> &elements) {
+  if (extrema)
+    return extrema->iterate(elements);
   if (dims.empty())
     return fail("a scalar tensor cannot be iterated");
   if (auto error = eval::Work::checkLength(dims[0]))

@@ -34,23 +34,6 @@ static StringRef ownName(StringRef keyword, bool isView) {
 /// What makes tensors of a shape.
 static constexpr StringRef makers[] = {"empty", "zeros", "ones", "rand", "randn", "special"};
 
-/// `device="cuda"`: there is one device, that of the command. Nor are there gradients, of which a
-/// tensor may say so.
-static std::unique_ptr<eval::EvalError> dropPlace(StringRef function, CallArgs &args) {
-  static constexpr StringRef others[] = {"full",    "tensor",   "arange",
-                                         "randint", "randperm", "empty_strided"};
-  if (!llvm::is_contained(makers, function) && !llvm::is_contained(others, function) &&
-      !function.ends_with("_like"))
-    return nullptr;
-  if (const PyValue *wanted = args.keyword("requires_grad");
-      wanted && !(wanted->is(Kind::Bool) && !wanted->asBool()))
-    return fail("`requires_grad`: tensors have no gradients here", "TypeError");
-  llvm::erase_if(args.keywords, [](const auto &keyword) {
-    return keyword.first == "device" || keyword.first == "requires_grad";
-  });
-  return nullptr;
-}
-
 /// `randn(4, 8)` is `randn((4, 8))`.
 static void gatherShape(StringRef function, CallArgs &args) {
   auto isNumber = [](const PyValue &value) { return value.is(Kind::Int); };
@@ -75,8 +58,6 @@ std::unique_ptr<eval::EvalError> host::useOwnNames(const FunctionEntry &entry, C
       return fail(formatted("`{}` is another name of `{}`: give one of them", keyword, own));
     keyword = own.str();
   }
-  if (auto error = dropPlace(entry.name, args))
-    return error;
   gatherShape(entry.name, args);
   return eval::useUsualForms(entry.name, args);
 }

@@ -1,0 +1,62 @@
+//===- Extrema.cpp - `max` and `min` along a dimension, as PyTorch has them -===//
+#include "frontend/eval/Extrema.h"
+#include "text/Format.h"
+
+using namespace tile;
+using namespace tile::eval;
+using llvm::StringRef;
+
+std::optional<Extrema> Extrema::of(StringRef name, const CallArgs &args) {
+  if (name != "max" && name != "min")
+    return std::nullopt;
+  const PyValue *dim = args.keyword("dim");
+  const PyValue *axis = !dim && args.positional.size() > 1 ? &args.positional[1] : dim;
+  if (!axis || !axis->is(PyValue::Kind::Int))
+    return std::nullopt;
+  return Extrema{name.str(), dim != nullptr, {}};
+}
+
+std::optional<Result> Extrema::attribute(StringRef of) const {
+  if (of != "values" && of != "indices")
+    return std::nullopt;
+  Result pair = both();
+  return pair ? Result(pair->elements()[of == "indices"]) : std::move(pair);
+}
+
+/// Of what NumPy and PyTorch mean differently.
+static std::unique_ptr<EvalError> ambiguous(const Extrema &extrema, const std::string &form) {
+  return fail(formatted("`{0}(1){1}` is the values in PyTorch, and rows of them in NumPy: write "
+                        "`{0}(dim=1){1}` or `{0}(1).values` for the one, `{0}(axis=1){1}` for the "
+                        "other",
+                        extrema.name, form));
+}
+
+std::optional<Result> Extrema::subscript(const PyValue &index) const {
+  std::optional<int64_t> i = index.is(PyValue::Kind::Int) ? index.toInt64() : std::nullopt;
+  if (!i || *i < -2 || *i > 1)
+    return std::nullopt;
+  if (!isByDim)
+    return Result(ambiguous(*this, formatted("[{}]", *i)));
+  return attribute(*i == 0 || *i == -2 ? "values" : "indices");
+}
+
+Result Extrema::iterate(std::vector<PyValue> &elements) const {
+  if (!isByDim)
+    return fail(formatted("what `{0}(1)` is taken apart into is values and places in PyTorch, and "
+                          "rows in NumPy: write `{0}(dim=1)` for the one, `{0}(axis=1)` for the "
+                          "other",
+                          name));
+  Result pair = both();
+  if (pair)
+    elements = pair->elements().vec();
+  return pair ? Result(PyValue()) : std::move(pair);
+}
+
+PyValue tile::eval::namedPair(StringRef type, std::pair<StringRef, StringRef> names,
+                              const PyValue &first, const PyValue &second) {
+  auto fields = std::make_shared<ClassObject>();
+  fields->name = type.str();
+  fields->isNamedTuple = true;
+  fields->fields = {names.first.str(), names.second.str()};
+  return PyValue::namedTuple(std::move(fields), {first, second});
+}
