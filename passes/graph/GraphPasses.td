@@ -137,14 +137,12 @@ def GraphFusePass : TilePass<"graph-fuse", "::mlir::func::FuncOp"> {
     go over one space of indices (`passes/graph/Space.h`), and no kernel needs what a
     later one computes. Each fusion that was tried and not taken is in `reasons`.
 
-    Never: computes a value twice, numbers, sizes and places excepted, and the few operations in front of
-    what is combined around dimensions that stay.
+    Never: computes a value twice, numbers, sizes and places excepted.
 
     Operations are looked at in order. Each joins the kernels of all its operands if they can
     be one; else the last of them that it can join; else it begins a kernel. A reduction along
     the first dimensions, or along all, becomes a `graph.partial` before that, and a reduction of
-    the parts; so does one along dimensions around others that stay, of what lies in front of those, and the rest of it
-    is a part of the second. In the end kernels that read the same array and do not wait for each other become
+    the parts. In the end kernels that read the same array and do not wait for each other become
     one, and small ones of the same sizes; what stands at the end of one, and is computed of what is stored
     anyway, goes to the one that needs it. A vector that is gone along again with what it was reduced to
     stays a row.

@@ -74,28 +74,6 @@ static bool isSplit(ReduceOp op) {
   return reduced.size() == sizes.size() || !goesBack(op.getResult(), reduced);
 }
 
-/// The axes of a reduction in front of the last dimension that stays, if some lie behind it as
-/// well, up to the last one of all, and if they are no few: a program that had a row would read
-/// pieces of it far apart, as of groups of channels that lie innermost. None: it is no such
-/// reduction.
-static SmallVector<int64_t> axesAround(ReduceOp op) {
-  Sizes sizes = op.getSrc().getType().sizes();
-  size_t last = sizes.size();
-  auto goes = [&](size_t dim) { return llvm::is_contained(op.getAxes(), int64_t(dim)); };
-  while (last > 0 && (goes(last - 1) || sizes[last - 1].isConstant(1)))
-    --last;
-  bool isBehind = llvm::any_of(llvm::seq(last, sizes.size()), goes);
-  SmallVector<int64_t> outer;
-  Size count(1);
-  for (int64_t axis : op.getAxes())
-    if (axis < int64_t(last)) {
-      outer.push_back(axis);
-      count = count * sizes[axis];
-    }
-  bool isShort = count.constant().value_or(INT64_MAX) <= tile::tuningOf(op).fewRows;
-  return isBehind && !isShort ? outer : SmallVector<int64_t>();
-}
-
 /// The size of what is a vector, and no result of rows: programs that have those combine it.
 static std::optional<Size> sizeOfVector(ReduceOp op) {
   Sizes sizes = op.getSrc().getType().sizes();
@@ -126,53 +104,6 @@ static bool isOfWhole(ReduceOp op, const llvm::SmallPtrSetImpl<Operation *> &who
   return found;
 }
 
-/// Operations that are done again, at most, so that what they give need not be stored.
-static constexpr unsigned kMostAgain = 8;
-
-/// The value, computed for this use alone: what another kernel needs as well would be stored for
-/// it, and costs nothing where its operands are read anyway. Null if that is more than a few
-/// operations.
-static Value computedAgain(OpBuilder &b, Value value, unsigned &left) {
-  Operation *op = value.getDefiningOp();
-  if (!isa_and_nonnull<MapOp, CastOp, RearrangeOp>(op))
-    return value;
-  if (left == 0)
-    return {};
-  --left;
-  SmallVector<Value> operands;
-  for (Value operand : op->getOperands())
-    if (!operands.emplace_back(computedAgain(b, operand, left)))
-      return {};
-  Operation *copy = b.clone(*op);
-  copy->setOperands(operands);
-  return copy->getResult(0);
-}
-
-/// Along the outer axes in parts, each element of what lies inside for itself, and then those.
-static void combineAround(ReduceOp op, ArrayRef<int64_t> outer, unsigned number) {
-  OpBuilder b(op);
-  unsigned left = kMostAgain;
-  if (Value own = computedAgain(b, op.getSrc(), left))
-    op.getSrcMutable().assign(own);
-  Sizes source = op.getSrc().getType().sizes(),
-        sizes = {Size::symbol("parts." + std::to_string(number))};
-  SmallVector<int64_t> inner = {0};
-  for (auto [dim, size] : llvm::enumerate(source)) {
-    if (llvm::is_contained(outer, int64_t(dim)))
-      continue;
-    if (llvm::is_contained(op.getAxes(), int64_t(dim)))
-      inner.push_back(int64_t(sizes.size()));
-    sizes.push_back(size);
-  }
-  auto type =
-      GraphTensorType::of(op.getContext(), sizes, computeType(op.getSrc().getType().getElement()));
-  auto partial = PartialOp::create(b, op.getLoc(), type, op.getKind(), op.getSrc(), outer);
-  auto whole =
-      ReduceOp::create(b, op.getLoc(), op.getType(), op.getKind(), partial.getResult(), inner);
-  op.replaceAllUsesWith(whole.getResult());
-  op.erase();
-}
-
 /// A vector that is gone along again with what it was reduced to is a row of a kernel, which
 /// programs share where it is long (RowSteps.h); all that is reduced of such vectors is done there.
 void Fusion::splitReductions() {
@@ -184,10 +115,6 @@ void Fusion::splitReductions() {
   llvm::SmallPtrSet<Operation *, 8> whole;
   for (ReduceOp op : llvm::make_early_inc_range(body.getOps<ReduceOp>())) {
     std::optional<Size> vector = sizeOfVector(op);
-    if (SmallVector<int64_t> outer = axesAround(op); !outer.empty()) {
-      combineAround(op, outer, number++);
-      continue;
-    }
     if (!isSplit(op) || (vector && llvm::is_contained(rows, *vector)) || isOfWhole(op, whole)) {
       whole.insert(op);
       continue;
