@@ -238,7 +238,9 @@ static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
   if (!largest->asBool()) { // of what is negative the greatest
     Result less = tracer.map(MapKind::neg, name, {r[0]});
     Result both = less ? topk(tracer, name, {{*less, r[1], r.get(2)}, {}}) : std::move(less);
-    Result values = both ? tracer.map(MapKind::neg, name, {both->elements()[0]}) : std::move(both);
+    if (!both)
+      return both;
+    Result values = tracer.map(MapKind::neg, name, {both->elements()[0]});
     return values ? Result(inPairs(*values, both->elements()[1])) : std::move(values);
   }
   const Operand &x = r.tensor();
