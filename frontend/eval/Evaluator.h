@@ -74,6 +74,7 @@ public:
   };
   Limits limits;
   EvaluatorHooks *hooks = nullptr;
+  unsigned gradients = 0; ///< calls of functions that are differentiated
   /// Of the GPU that files are told about, as major * 10 + minor.
   int capability = fallbackTarget().capability;
   void resetSteps() { steps = 0; }

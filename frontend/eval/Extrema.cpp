@@ -32,6 +32,10 @@ static std::unique_ptr<EvalError> ambiguous(const Extrema &extrema, const std::s
 }
 
 std::optional<Result> Extrema::subscript(const PyValue &index) const {
+  if (isByDim && index.is(PyValue::Kind::Extension) && index.asExtension()->typeName() == "size")
+    return Result(fail(formatted("`{0}(dim=1)[{1}]` is the values or their places: `[0]` or `[1]`; "
+                                 "rows of the values are `{0}(axis=1)[{1}]`",
+                                 name, repr(index))));
   std::optional<int64_t> i = index.is(PyValue::Kind::Int) ? index.toInt64() : std::nullopt;
   if (!i || *i < -2 || *i > 1)
     return std::nullopt;

@@ -242,7 +242,17 @@ static Term interpolate(Formula &f) {
     wanted = f.list(4);
   if (wanted.size() != 2)
     return f.refuse(formatted("`{}` needs two sizes, got {}", f.name, repr(f[4].value)));
+  for (const Term &size : wanted) {
+    bool isFormula =
+        size.value.is(PyValue::Kind::Extension) && size.value.asExtension()->typeName() == "size";
+    bool isCount = size.value.is(PyValue::Kind::Int) && size.value.toInt64().value_or(0) > 0;
+    if (f.has(4) && !isFormula && !isCount)
+      return f.refuse(
+          formatted("a size of `{}` is a whole number above 0, got {}", f.name, repr(size.value)));
+  }
   for (int d = 0; d < 2; ++d) {
+    if (f.failed())
+      return f.none();
     size_t axis = rank - 2 + d;
     Term own = shapeOf(f[0])[axis], count = own * f.integer(by[d]);
     int64_t times = by[d];

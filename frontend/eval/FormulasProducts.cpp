@@ -105,24 +105,30 @@ static Term cross(Formula &f) {
 /// Coordinates of points, whose differences are summed up one by one; more are a product.
 static constexpr int64_t kFewCoordinates = 8;
 
-/// With elements of 32 bits, or the 64 that they have.
-static Term inFloats(const Term &x) {
-  Term type = typeOf(x);
-  bool isDouble = type.value.is(PyValue::Kind::DType) && type.value.asDType().itemSize() == 8;
-  return isDouble ? x : x.in->call("to", {x, {x.in, PyValue::dtype(*DType::parse("fp32"))}});
+/// Whether elements have 64 bits.
+static bool isDouble(const Term &x) {
+  PyValue type = typeOf(x).value;
+  return type.is(PyValue::Kind::DType) && type.asDType().itemSize() == 8;
+}
+
+/// With elements of 32 bits, or of 64.
+static Term inFloats(const Term &x, bool areDoubles) {
+  PyValue type = PyValue::dtype(*DType::parse(areDoubles ? "fp64" : "fp32"));
+  return x.in->call("to", {x, {x.in, type}});
 }
 
 /// By what rows multiply to, as libraries have it: |x|^2 + |y|^2 - 2 x y, in f32 and wider. Rows
 /// that are one are as far apart as the rounding of that is large, and where it is below 0, not at
 /// all; there the gradient is 0.
 static Term distancesByProduct(Formula &f) {
-  Term x = inFloats(f[0]), y = inFloats(f[1]);
+  bool areDoubles = isDouble(f[0]) || isDouble(f[1]);
+  Term x = inFloats(f[0], areDoubles), y = inFloats(f[1], areDoubles);
   Term turned = f.call("transpose", {y, f.integer(-2), f.integer(-1)});
   Term ofX = f.reduce("sum", x * x, int64_t(-1), /*keepdim=*/true);
   Term ofY = f.reduce("sum", turned * turned, int64_t(-2), /*keepdim=*/true);
   Term squares = ofX + ofY - matmul(x, turned) * 2;
-  Term isApart = squares > 0;
-  Term apart = where(isApart, of("sqrt", where(isApart, squares, f.integer(1))), f.integer(0));
+  Term isOne = squares <= f.number(0); // what is no number stays that
+  Term apart = where(isOne, f.integer(0), of("sqrt", where(isOne, f.integer(1), squares)));
   Term type = typeOf(f[0]);
   bool isNarrow = isFloat(f[0]) && same(type, typeOf(f[1])).value.asBool();
   return isNarrow ? f.call("to", {apart, type}) : apart;

@@ -130,7 +130,14 @@ Flow StatementRunner::runWith(const ast::With &stmt, const ScopePtr &scope) {
   for (const ast::With::Item &item : stmt.items) {
     auto *call = llvm::dyn_cast<ast::Call>(item.context.get());
     std::string context = call ? dottedName(*call->callee) : "";
-    if (isWithoutGradients(context) && !item.target && !stmt.isAsync)
+    bool isKnown = isWithoutGradients(context) && !item.target && !stmt.isAsync;
+    if (isKnown && evaluator.gradients > 0)
+      return errorAt(unsupported(formatted("`{}` inside of what `tile.grad` differentiates is not "
+                                           "supported: compute it outside, and pass it to the "
+                                           "function as an argument without a gradient",
+                                           context)),
+                     scope, item.context->range);
+    if (isKnown)
       continue;
     if (StringRef(context).ends_with("autocast"))
       return errorAt(

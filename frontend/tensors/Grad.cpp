@@ -49,7 +49,9 @@ Result GradValue::call(eval::Evaluator &evaluator, const CallArgs &args) {
   }
   Block *block = tracer.builder.getInsertionBlock();
   Operation *before = block->empty() ? nullptr : &block->back();
+  ++evaluator.gradients;
   Result value = evaluator.call(function, args);
+  --evaluator.gradients;
   if (!value)
     return value;
   auto *loss = value->dynExtension<TensorValue>();
