@@ -248,9 +248,7 @@ static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of,
     tried.block = block.columns;
     int64_t blocks = countPrograms(shape, tried, of);
     int64_t rounds = llvm::divideCeil(uint64_t(std::max<int64_t>(blocks, 1)), uint64_t(atOnce));
-    // Tensor cores multiply 64 rows at least; threads as many as there are.
-    int64_t least = bytes >= 4 ? 1 : 64;
-    double multiplied = double(std::max<int64_t>(block.rows, least) * block.columns);
+    double multiplied = double(std::max<int64_t>(block.rows, 64) * block.columns);
     double loaded = double((block.rows + block.columns) * bytes * tuning.productsPerByte);
     double computed = perSlot * (double(block.rows) * of.left.slots +
                                  double(block.columns) * products * of.right.slots);
