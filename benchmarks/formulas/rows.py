@@ -279,6 +279,7 @@ def rows():
         lambda: (r(32, 5, 128256), r(32, 5, 128256), ints(0, 128256, 32, 5), rand(32, 5)))
     row("top-k softmax 64 x 128256", "sampling", "top_k_softmax", lambda: (r(64, 128256, scale=3),))  # a hundred kernels to compile
     made.extend(joined())
+    made.extend(sizes())
     yield from made
 
 
@@ -304,6 +305,29 @@ def joined():
     row("corners of boxes 8M", "corners_of_boxes", lambda: (rand(1 << 23, 4),), types="fp32", tolerance=1e-3)
     row("joined channels 32x64x128x128", "two_channels", lambda: [r(32, 64, 128, 128) for _ in range(2)])
     row("harmonics 4M", "harmonics", lambda: (f(1 << 22, 3),), types="fp32", tolerance=1e-3)
+    return made
+
+
+def sizes():
+    """Sizes that are no multiples of sixteen, and products of float32."""
+    made = []
+
+    def row(name, function, make, **more):
+        made.append(Row(name, "sizes.tile", function, lambda: (list(make()), None), **more))
+
+    row("norm 16384 x 1000", "norm_rows", lambda: (r(16384, 1000), near1(1000)))
+    row("norm 16384 x 1001", "norm_rows", lambda: (r(16384, 1001), near1(1001)))
+    row("scale, relu 16384 x 1000", "scale_rows", lambda: (r(16384, 1000), near1(1000), r(1000)))
+    row("scale, relu 16384 x 1001", "scale_rows", lambda: (r(16384, 1001), near1(1001), r(1001)))
+    row("add turned 3000 x 5004", "add_turned", lambda: (r(3000, 5004), r(5004, 3000)))
+    row("softmax 65536 x 200", "softmax_rows", lambda: (r(65536, 200),))
+    row("column sums 20000 x 1204", "column_sums", lambda: (r(20000, 1204),), tolerance=1e-2)
+    row("product 4096^3 f32", "product", lambda: (f(4096, 4096), f(4096, 4096)), types="fp32", tolerance=1e-2)
+    row("product 2000 x 3000 x 1000 f32", "product", lambda: (f(2000, 1000), f(1000, 3000)), types="fp32", tolerance=1e-2)
+    row("product 48 x 9000 x 2000 f32", "product", lambda: (f(48, 2000), f(2000, 9000)), types="fp32", tolerance=1e-2)
+    row("product 10000 x 80 x 513 f32", "product", lambda: (f(10000, 513), f(513, 80)), types="fp32", tolerance=1e-2)
+    row("dense, silu 16384 x 1000 to 100 f32", "dense", lambda: (f(16384, 1000), f(100, 1000), f(100)), types="fp32", tolerance=1e-2)
+    row("batched 768 x 197 x 197 x 64 f32", "batched", lambda: (f(768, 197, 64), f(768, 197, 64)), types="fp32", tolerance=1e-2)
     return made
 
 

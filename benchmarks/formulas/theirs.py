@@ -1056,6 +1056,38 @@ def harmonics(d):
                         0.315392 * (3 * z * z - 1), -1.092548 * x * z, 0.546274 * (x * x - y * y)], dim=-1)
 
 
+def norm_rows(x, w):
+    return torch.nn.functional.rms_norm(x, w.shape, w, eps=1e-6)
+
+
+def scale_rows(x, w, b):
+    return torch.relu(x * w + b)
+
+
+def add_turned(x, y):
+    return x + y.T
+
+
+def softmax_rows(x):
+    return torch.softmax(x.float(), dim=-1).to(x.dtype)
+
+
+def column_sums(x):
+    return x.float().sum(0), x.float().square().sum(0)
+
+
+def product(x, y):
+    return x @ y
+
+
+def dense(x, w, b):
+    return torch.nn.functional.silu(torch.nn.functional.linear(x, w, b))
+
+
+def batched(x, y):
+    return x @ y.transpose(1, 2)
+
+
 GRADIENTS = {"group_norm_silu_backward": (0, 1, 2), "modulate_backward": (0, 1, 2), "swiglu_backward": (0,),
              "distillation_backward": (0,), "cross_entropy_z_backward": (0,), "focal_backward": (0,),
              "clip_backward": (0, 1, 2), "linear_gelu_backward": (0, 1, 2), "alibi_backward": (0, 1, 2),

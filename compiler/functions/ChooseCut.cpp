@@ -215,6 +215,21 @@ double tile::productsPerCycle(const DeviceModel &device, int64_t bytes) {
   return tera * 1e3 / 2 / (double(device.multiprocessors) * device.gigahertz);
 }
 
+double tile::productsOfBlock(const Cut &cut, const Extents &of, int64_t products, int64_t bytes) {
+  double columns = double(cut.block * products);
+  if (bytes < kBytesOfThreads)
+    return double(std::max<int64_t>(cut.rows, 64)) * columns;
+  // A thread multiplies a square of them, of which it loads the sides.
+  double threads = cut.warps * double(kLanes);
+  double each = std::max(double(cut.rows) * columns / threads, 1.0);
+  int64_t high = int64_t(1) << (llvm::Log2_64(uint64_t(each)) / 2);
+  double loads = (double(high) + each / double(high)) * double(bytes) / double(kVectorBytes);
+  auto copies = [&](double count, const Extents::Computed &operand) {
+    return operand.slots > 0 ? 0 : count * kComputedOperands.slotsToCopy / double(operand.vector);
+  };
+  return threads * (each + loads) + copies(double(cut.rows), of.left) + copies(columns, of.right);
+}
+
 int tile::turnsOnTheWay(const Target &target, int64_t turnBytes, int64_t programs, int64_t wanted) {
   const Tuning &tuning = tuningOf(target);
   bool isAlone = fewPrograms(programs, target) == 1;
@@ -231,27 +246,27 @@ static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of,
   const Tuning &tuning = tuningOf(target);
   graph::MatmulOp op = shape.product->op;
   int64_t bytes = bytesOf(op.getLhs().getType().getElement());
+  if (bytes >= kBytesOfThreads)
+    return cutOfThreads(cut, shape, of, target);
   cut.inner = std::clamp<int64_t>(128 / bytes, 16, 64);
   // What is computed of operands, in products of elements that take as long.
   const DeviceModel &model = deviceLike(target.capability);
   double perSlot = productsPerCycle(model, bytes) / kComputedOperands.perCycle;
-  auto products = double(1 + shape.product->others.size());
+  auto products = int64_t(1 + shape.product->others.size());
   double best = 0;
   for (const ProductBlock &block : kProductBlocks) {
-    if (bytes >= 4 && block.rows * block.columns > 64 * 128)
-      continue; // sums of f32 products come from registers
     bool isPair = !shape.product->others.empty();
-    if (isPair && block.rows * block.columns > (bytes >= 4 ? 64 * 64 : 128 * 128))
+    if (isPair && block.rows * block.columns > 128 * 128)
       continue; // the sums of both are in registers
     Cut tried;
     tried.rows = block.rows;
     tried.block = block.columns;
     int64_t blocks = countPrograms(shape, tried, of);
     int64_t rounds = llvm::divideCeil(uint64_t(std::max<int64_t>(blocks, 1)), uint64_t(atOnce));
-    double multiplied = double(std::max<int64_t>(block.rows, 64) * block.columns);
+    double multiplied = productsOfBlock(tried, of, 1, bytes);
     double loaded = double((block.rows + block.columns) * bytes * tuning.productsPerByte);
     double computed = perSlot * (double(block.rows) * of.left.slots +
-                                 double(block.columns) * products * of.right.slots);
+                                 double(block.columns * products) * of.right.slots);
     double time = double(rounds) *
                   (std::max(multiplied, loaded) + tuning.loadedBesideProducts * loaded + computed);
     if (best != 0 && time >= best)
@@ -276,10 +291,23 @@ static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of,
   cutSkinny(cut, shape, of, target);
 }
 
+/// Elements of an array that one access may have: as many as all of its strides are multiples of.
+static int64_t vectorOf(const KernelShape &operand, int64_t bytes, const Bindings &sizes) {
+  uint64_t most = kVectorBytes / std::max<int64_t>(bytes, 1);
+  for (const Access &load : operand.loads)
+    for (const graph::Sizes *strides : {&load.rowStrides, &load.columnStrides})
+      for (const graph::Size &stride : *strides)
+        if (int64_t value = stride.evaluate(sizes).value_or(1); value != 1)
+          most = llvm::MinAlign(most, uint64_t(value));
+  return int64_t(most);
+}
+
 /// How much of an operand is computed where it is read.
 static Extents::Computed computedOf(const KernelShape &shape, const KernelShape &operand,
                                     mlir::Value use, const Bindings &sizes) {
   Extents::Computed of;
+  auto element = mlir::cast<GraphTensorType>(use.getType()).getElement();
+  of.vector = vectorOf(operand, bytesOf(element), sizes);
   mlir::Value value = valueToStore(use);
   if (!value)
     return of;

@@ -22,11 +22,12 @@ struct Extents {
   int64_t batch = 1, rows = 1, columns = 1, inner = 1, depth = 1;
   int64_t parts = 0;      ///< programs that share the rows; 0: each program has rows of its own
   int64_t leastDepth = 1; ///< of several first products; `depth` is the most
-  /// Of a product: what an operand takes that is computed where it is read.
+  /// Of a product: an operand, and what it takes if it is computed where it is read.
   struct Computed {
     double slots = 0; ///< for each element (graph::slotsOf); 0: it is an array
     double bytes = 0; ///< that an element takes in memory
     double elements = 0;
+    int64_t vector = 1; ///< of an array: elements that one access may have
   };
   Computed left, right;
 };
@@ -63,6 +64,11 @@ bool isStreaming(const graph::KernelShape &shape, const graph::Cut &cut, const E
 /// Whether a program can hold what it needs for a chain of products of these sizes.
 bool chainFits(const graph::KernelShape &shape, const Extents &extents, const Target &target);
 
+/// Elements from so many bytes on are multiplied by threads, not by tensor cores.
+inline constexpr int64_t kBytesOfThreads = 4;
+/// That of a product of such elements: the best one of ShareProducts.cpp.
+void cutOfThreads(graph::Cut &cut, const graph::KernelShape &shape, const Extents &extents,
+                  const Target &target);
 /// Makes the cut of a product that memory limits the best one of ShareProducts.cpp, if that is
 /// faster.
 void cutSkinny(graph::Cut &cut, const graph::KernelShape &shape, const Extents &extents,
@@ -127,6 +133,11 @@ int turnsOnTheWay(const Target &target, int64_t turnBytes, int64_t programs,
 
 /// Products of elements of so many bytes that a multiprocessor does in a cycle.
 double productsPerCycle(const DeviceModel &device, int64_t bytes);
+
+/// What a block of products takes for each number of the inner dimension, in products of elements of
+/// so many bytes. Tensor cores multiply 64 rows at least, and read operands beside that; threads
+/// multiply what there is, and load operands by instructions of their own.
+double productsOfBlock(const graph::Cut &cut, const Extents &of, int64_t products, int64_t bytes);
 
 /// Programs along x that the cut needs.
 int64_t countPrograms(const graph::KernelShape &shape, const graph::Cut &cut,

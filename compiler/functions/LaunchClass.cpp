@@ -91,8 +91,8 @@ void Conditions::ofProduct(int64_t parts) {
 void Conditions::ofNumbers() {
   for (auto [i, size] : llvm::enumerate(shape.sizes)) {
     found.arguments.push_back(size);
-    if (cut.divisible[i])
-      add(Kind::Divides, size, 16);
+    if (cut.divisible[i] > 1)
+      add(Kind::Divides, size, cut.divisible[i]);
     if (!cut.wide)
       add(Kind::AtMost, size, INT32_MAX);
   }

@@ -119,7 +119,7 @@ double Model::timeOf(const Cut &cut, int64_t parts) const {
   // Of programs beside each other loads wait at the same time, arithmetic takes turns.
   double load = kSkinnyProducts.loadMicroseconds;
   double waited = load + turns * load / (cut.stages - 1);
-  double ofTurn = double(std::max<int64_t>(cut.rows, bytes >= 4 ? 1 : 64) * cut.block * products);
+  double ofTurn = productsOfBlock(cut, of, products, bytes);
   double beside = double(std::min(together, resident)) * turns * double(cut.inner);
   double slots = double(cut.rows) * of.left.slots + double(cut.block * products) * of.right.slots;
   double busy = std::min(1.0, double(std::min(together, resident) * cut.warps) /
@@ -150,15 +150,22 @@ static constexpr PartBlock kPartBlocks[] = {
     {16, 64, 4},  {16, 128, 4}, {32, 64, 4},   {32, 128, 4}, {64, 32, 4},   {64, 64, 4},
     {64, 128, 4}, {128, 64, 4}, {128, 128, 4}, {64, 256, 4}, {128, 256, 8}, {256, 128, 8}};
 
+/// Those of elements that threads multiply: the sums are in registers, and the operands as well.
+static constexpr PartBlock kBlocksOfThreads[] = {
+    {16, 64, 4},  {16, 128, 4}, {16, 256, 4}, {32, 64, 4},  {32, 128, 4},
+    {32, 256, 4}, {64, 32, 4},  {64, 64, 4},  {64, 128, 4}, {128, 64, 4}};
+
 /// Each block for so many parts, and how long that takes.
 static void forEachBlock(const KernelShape &shape, const Extents &of, const Target &target,
                          int64_t parts, llvm::function_ref<void(const Cut &, double)> visit) {
   Model model(shape, of, target);
   int64_t bytes = operandBytes(shape);
   bool isPair = !shape.product->others.empty();
-  for (const PartBlock &block : kPartBlocks) {
-    // As of whole products: sums are in registers, and of f32 operands the operands as well.
-    int64_t most = bytes >= 4 ? (isPair ? 64 * 64 : 64 * 128) : isPair ? 128 * 128 : 128 * 256;
+  bool byThreads = bytes >= kBytesOfThreads;
+  for (const PartBlock &block : byThreads ? llvm::ArrayRef<PartBlock>(kBlocksOfThreads)
+                                          : llvm::ArrayRef<PartBlock>(kPartBlocks)) {
+    // As of whole products: the sums of both are in registers.
+    int64_t most = byThreads ? (isPair ? 64 * 64 : 64 * 128) : isPair ? 128 * 128 : 128 * 256;
     if (block.rows * block.columns > most)
       continue;
     // Copies fill what lies behind the last row with zeros, and take longer for that than for
@@ -188,6 +195,15 @@ static std::pair<Cut, double> bestFor(const KernelShape &shape, const Extents &o
       best = {cut, time};
   });
   return best;
+}
+
+void tile::cutOfThreads(Cut &cut, const KernelShape &shape, const Extents &of,
+                        const Target &target) {
+  Extents some = of; // of none there is nothing to choose by
+  for (int64_t *extent : {&some.batch, &some.rows, &some.columns, &some.inner})
+    *extent = std::max<int64_t>(*extent, 1);
+  cut = bestFor(shape, some, target, 1).first;
+  cut.share = Share::None;
 }
 
 static bool mayShare(const KernelShape &shape, const Extents &of) {

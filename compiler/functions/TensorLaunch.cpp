@@ -14,6 +14,7 @@
 using namespace mlir;
 using namespace tile;
 using graph::Bindings;
+using graph::kMostMultiple;
 using graph::KernelShape;
 using graph::Size;
 using graph::Sizes;
@@ -78,17 +79,17 @@ std::string FusedProgram::moduleText(const KernelShape &shape, const graph::Cut 
 static std::string signatureOf(const KernelShape &shape, const graph::Cut &cut,
                                ArrayRef<TensorBuffer> buffers, const TensorKernel &kernel) {
   std::string text;
-  auto add = [&](std::string entry, bool divides) {
-    text += (text.empty() ? "" : ",") + entry + (divides ? ":16" : "");
+  auto add = [&](std::string entry, int multiple) {
+    text += (text.empty() ? "" : ",") + entry + (multiple > 1 ? ":" + std::to_string(multiple) : "");
   };
   for (auto [i, buffer] : llvm::enumerate(kernel.buffers)) {
     const TensorBuffer &of = buffers[buffer];
     std::string type = of.type.isBool() ? "i8" : of.type.str();
     bool isNumber = of.kind == TensorBuffer::Kind::Number;
-    add((isNumber ? "" : "*") + type, !isNumber && cut.aligned[i]);
+    add((isNumber ? "" : "*") + type, !isNumber && cut.aligned[i] ? kMostMultiple : 0);
   }
-  for (bool divides : cut.divisible)
-    add(cut.wide ? "i64" : "i32", divides);
+  for (int multiple : cut.divisible)
+    add(cut.wide ? "i64" : "i32", multiple);
   return text;
 }
 
@@ -103,7 +104,9 @@ static std::string keyOf(const std::string &kernel, const std::string &layout,
   for (bool flag : {cut.loop, cut.evenColumns, cut.evenRows, cut.evenInner, cut.evenDepth,
                     cut.oneBlock, cut.wide, cut.announces, cut.streams, cut.hasEmptySize})
     key += flag ? '1' : '0';
-  for (auto *flags : {&cut.divisible, &cut.aligned, &cut.absent, &cut.ofNothing}) {
+  for (int multiple : cut.divisible)
+    key += std::to_string(multiple) + ",";
+  for (auto *flags : {&cut.aligned, &cut.absent, &cut.ofNothing}) {
     key += "|";
     for (bool flag : *flags)
       key += flag ? '1' : '0';
@@ -149,6 +152,11 @@ bool FusedProgram::cutWithoutPrograms(graph::Cut &cut, Extents &extents, const T
   return true;
 }
 
+/// The largest power of two that divides it, as far as accesses gain by it.
+static int multipleOf(int64_t value) {
+  return int(std::min<int64_t>(kMostMultiple, llvm::MinAlign(kMostMultiple, uint64_t(value))));
+}
+
 /// The numbers that the kernel is given for its sizes, and what `cut` may know of them. Nothing
 /// if they do not fit 64 bits.
 static std::optional<std::vector<int64_t>> valuesOf(const KernelShape &shape, graph::Cut &cut,
@@ -166,8 +174,8 @@ static std::optional<std::vector<int64_t>> valuesOf(const KernelShape &shape, gr
                                                       : std::max<int64_t>(*value, 1);
     values.push_back(*value);
     cut.wide |= *value != int32_t(*value);
-    bool isMultiple = fit == Fit::Own ? *value % 16 == 0 : fit == Fit::Divisible;
-    cut.divisible.push_back(isMultiple && shape.aligns(size));
+    int multiple = fit == Fit::Own ? multipleOf(*value) : fit == Fit::Divisible ? kMostMultiple : 0;
+    cut.divisible.push_back(shape.aligns(size) ? multiple : 0);
   }
   return values;
 }

@@ -23,15 +23,17 @@ KernelFrame::KernelFrame(const KernelShape &shape, const Cut &cut, ModuleOp modu
   b.setInsertionPointToEnd(module.getBody());
   SmallVector<Type> types;
   SmallVector<DictionaryAttr> attributes;
-  auto add = [&](Type type, bool divides) {
+  auto add = [&](Type type, int multiple) {
     NamedAttrList list;
     list.append(kSignatureIndexAttr, b.getI64IntegerAttr(types.size()));
-    if (divides)
-      list.append(kDivisibilityAttr, b.getI32IntegerAttr(16));
+    if (multiple > 1)
+      list.append(kDivisibilityAttr, b.getI32IntegerAttr(multiple));
     attributes.push_back(list.getDictionary(b.getContext()));
     types.push_back(type);
   };
-  auto at = [](const std::vector<bool> &flags, size_t i) { return i < flags.size() && flags[i]; };
+  auto alignmentAt = [&](size_t i) -> int {
+    return i < cut.aligned.size() && cut.aligned[i] ? kMostMultiple : 0;
+  };
   unsigned inputs = op->getNumOperands();
   arrays.resize(inputs + op->getNumResults());
   std::vector<unsigned> used = arraysOf(shape, cut.share, cut.step);
@@ -40,18 +42,18 @@ KernelFrame::KernelFrame(const KernelShape &shape, const Cut &cut, ModuleOp modu
     Value value = array < inputs ? op->getOperand(array) : op->getResult(array - inputs);
     Type element = cast<GraphTensorType>(value.getType()).getElement();
     if (array < inputs && shape.isNumber(array))
-      return add(Elements::computed(element), false);
-    add(PtrType::get(Elements::stored(element)), at(cut.aligned, types.size()));
+      return add(Elements::computed(element), 0);
+    add(PtrType::get(Elements::stored(element)), alignmentAt(types.size()));
   };
   std::for_each(used.begin(), results, addArray);
   unsigned firstSum = types.size();
   for (Type shared : typesOfShared(shape, cut.share, cut.step))
-    add(PtrType::get(Elements::stored(shared)), at(cut.aligned, types.size()));
+    add(PtrType::get(Elements::stored(shared)), alignmentAt(types.size()));
   unsigned numSums = types.size() - firstSum;
   std::for_each(results, used.end(), addArray);
   unsigned firstSize = types.size();
   for (size_t i = 0; i < shape.sizes.size(); ++i)
-    add(index, at(cut.divisible, i));
+    add(index, i < cut.divisible.size() ? cut.divisible[i] : 0);
   auto function = func::FuncOp::create(b, loc, nameOfKernel(shape, cut.share, cut.step),
                                        b.getFunctionType(types, {}));
   function.setAllArgAttrs(attributes);

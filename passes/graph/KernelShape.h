@@ -96,6 +96,9 @@ Sizes contiguousStrides(llvm::ArrayRef<Size> shape);
 /// one part.
 enum class Share { None, Parts, Sum, Step, Clear, Scatter };
 
+/// What is said of sizes and addresses at most: one that is a multiple of it starts any vector.
+inline constexpr int kMostMultiple = 16;
+
 /// How a kernel is cut into blocks for a launch: all that makes it another kernel.
 struct Cut {
   int64_t block = 1024; ///< columns of a block
@@ -117,7 +120,7 @@ struct Cut {
   unsigned step = 0;           ///< of rows that programs share
   bool alone = false;          ///< a step whose programs share nothing: the parts are known
   bool wide = false;           ///< indices need 64 bits
-  std::vector<bool> divisible; ///< each size argument: a multiple of 16
+  std::vector<uint8_t> divisible; ///< each size argument: a multiple of it, or 0
   std::vector<bool> aligned;   ///< each array: to 16 bytes
   bool announces = false;      ///< the kernel behind may start before this one has ended
   /// Of a product: programs that a multiprocessor gets at most; 0: enough for thread blocks that

@@ -40,7 +40,7 @@ struct GraphTilePass : public tile::graph::impl::GraphTilePassBase<GraphTilePass
       cut.evenColumns = cut.evenRows = cut.evenInner = even;
       cut.oneBlock = shape.reduces;
       cut.aligned.assign(op->getNumOperands() + op->getNumResults(), aligned);
-      cut.divisible.assign(shape.sizes.size(), aligned);
+      cut.divisible.assign(shape.sizes.size(), aligned ? kMostMultiple : 0);
       if (shape.product) // of matrices
         cut.rows = std::max<int64_t>(cut.rows, 16);
       cut.depth = inner;

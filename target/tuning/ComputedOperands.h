@@ -19,6 +19,8 @@ struct ComputedOperandTuning {
   double slotsOfSpecial = 6; ///< a special function and what is around it
   double slotsOfCurve = 20;  ///< erf, pow, philox, quotients of integers
   double perCycle = 128;     ///< that a multiprocessor does
+  /// Of an operand that is an array, and that threads multiply: a copy, its address and its mask.
+  double slotsToCopy = 5;
   double warpsToFill = 8;    ///< that it takes for that: each waits for itself every other cycle
   /// What is stored has so many times the bytes that it is computed of, at most: codes of two bits
   /// become numbers of 16. Judgement.
