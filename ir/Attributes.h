@@ -48,6 +48,9 @@ inline constexpr llvm::StringLiteral kFpFusionAttr = "tile.fp_fusion";
 /// Unit, on `tile.load`, `tile.store`, `cta.async_copy`: several accesses to elements beside each
 /// other, in one. Left by `tile-adjacent-accesses` for the order of accesses to global memory.
 inline constexpr llvm::StringLiteral kJoinedAttr = "tile.joined";
+/// i32, on `tile.load`: elements of a vector that each thread needs whole. Left by
+/// `tile-window-accesses` for layouts.
+inline constexpr llvm::StringLiteral kWholeVectorsAttr = "tile.whole_vectors";
 /// Unit: the kernel waits for the grids before it in its stream before it touches
 /// memory, so that it may be launched as their dependent.
 inline constexpr llvm::StringLiteral kDependentLaunchAttr = "tile.dependent_launch";

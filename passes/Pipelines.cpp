@@ -61,6 +61,9 @@ static void addBlockSteps(OpPassManager &pm) {
   pm.addPass(createLoadOncePass());
   // Before layouts, which then have what lies beside each other in one thread.
   pm.addPass(createAdjacentAccessesPass());
+  // Behind it: places with gaps are no windows. What places of a window share is loaded once.
+  pm.addPass(createWindowAccessesPass());
+  pm.addPass(createCSEPass());
   // Before products are taken apart: these need not be.
   pm.addPass(createNarrowDotsPass());
   // Before layouts: operands that are widened or split move while they are narrow.

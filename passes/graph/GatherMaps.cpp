@@ -4,12 +4,15 @@
 // column every second row. Few elements of a map are the map of few elements: of the logarithms of
 // a softmax those of the labels are computed of what was given for these and what is known of their
 // rows, and the others are stored nowhere. Where as many or more are taken it is left, nothing
-// would be computed less; but not one array with numbers around it.
+// would be computed less; but not one array with numbers around it, nor what takes less to compute
+// again for each window that it is in than to store and read.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/PatternMatch.h"
 #include "passes/graph/Indices.h"
 #include "passes/graph/Sources.h"
+#include "passes/graph/StoredOperands.h"
+#include "target/tuning/ComputedOperands.h"
 #include <map>
 
 using namespace mlir;
@@ -233,6 +236,54 @@ static unsigned countMaps(Value value) {
   return count;
 }
 
+/// What every size is taken to be where it is asked which of two is larger, if none is known.
+static constexpr int64_t kSomeSize = 256;
+
+static double elementsOfSome(Value value) {
+  Size size = product(typeOf(value).sizes());
+  std::set<std::string> names;
+  size.collectNames(names);
+  Bindings some;
+  for (const std::string &name : names)
+    some[name] = kSomeSize;
+  return double(std::max<int64_t>(size.evaluate(some).value_or(1), 1));
+}
+
+/// Whether elements of `value` are nothing but taken, and a kernel that computes each again for all
+/// that take it is done before one has stored them and another has read them. What they are
+/// computed of are the caller's arrays: others would be stored in its place.
+static bool isSoonerComputedAgain(Value value) {
+  double elements = elementsOfSome(value), taken = 0;
+  for (Operation *user : value.getUsers()) {
+    auto gather = dyn_cast<GatherOp>(user);
+    if (!gather || gather.getSrc() != value || llvm::is_contained(gather.getIndices(), value))
+      return false;
+    taken += elementsOfSome(gather.getResult());
+  }
+  const tile::ComputedOperandTuning &tuning = tile::kComputedOperands;
+  double slots = 0;
+  bool isOfArrays = true;
+  visitSources(value, [&](Value source) {
+    if (elementsOfSome(source) < elements) // of rows, or of columns
+      return false;
+    Operation *op = source.getDefiningOp();
+    if (auto map = dyn_cast_or_null<MapOp>(op))
+      slots += slotsOf(map);
+    else if (isa_and_nonnull<CastOp>(op))
+      slots += tuning.slotsOfSimple;
+    else if (auto gather = dyn_cast_or_null<GatherOp>(op);
+             gather && isCallers(gather.getSrc()) && llvm::all_of(gather.getIndices(), isOfPlaces))
+      slots += tuning.slotsToMove + tuning.slotsToGather;
+    else if (isCallers(source))
+      slots += tuning.slotsToMove;
+    else
+      isOfArrays &= isa_and_nonnull<RearrangeOp>(op);
+    return isOfArrays && isa_and_nonnull<MapOp, CastOp, RearrangeOp>(op) && !isCallers(source);
+  });
+  double bytes = 2.0 * bytesOf(typeOf(value).getElement());
+  return isOfArrays && taken / elements * slots <= bytes * tuning.slotsPerByte;
+}
+
 /// A shape without dimensions of one in front.
 static ArrayRef<Size> withoutOnes(ArrayRef<Size> sizes) {
   return sizes.drop_while([](const Size &size) { return size.isConstant(1); });
@@ -280,7 +331,7 @@ struct GatherOfMap : OpRewritePattern<GatherOp> {
   unsigned &left;
   LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
     if (!isa_and_nonnull<MapOp, CastOp>(op.getSrc().getDefiningOp()) ||
-        !(takesFew(op) || isOneArray(op.getSrc())))
+        !(takesFew(op) || isOneArray(op.getSrc()) || isSoonerComputedAgain(op.getSrc())))
       return failure();
     std::optional<SmallVector<Value>> at = placesOf(op);
     unsigned count = countMaps(op.getSrc());

@@ -20,7 +20,7 @@ using namespace tile::graph;
 #define DEBUG_TYPE "graph-store-operands"
 ALWAYS_ENABLED_STATISTIC(operandsStored, "operands of products that kernels of their own compute");
 
-static double slotsOf(MapOp op) {
+double tile::graph::slotsOf(MapOp op) {
   const ComputedOperandTuning &tuning = kComputedOperands;
   bool isWhole = cast<GraphTensorType>(op.getType()).getElement().isInteger();
   switch (op.getKind()) {
@@ -79,7 +79,7 @@ double tile::graph::slotsOf(const KernelShape &operand) {
     Operation *op = form.row && form.column ? value.getDefiningOp() : nullptr;
     isComputed |= isa_and_nonnull<MapOp, CastOp>(op);
     if (auto map = dyn_cast_or_null<MapOp>(op))
-      slots += ::slotsOf(map);
+      slots += slotsOf(map);
     else if (isa_and_nonnull<GatherOp>(op))
       slots += kComputedOperands.slotsToGather;
     else if (isa_and_nonnull<CastOp>(op))

@@ -16,6 +16,8 @@ namespace tile::graph {
 /// What is computed for each element of a product's operand, in instructions of a thread that two
 /// elements of 16 bits do not share; 0: it is an array.
 double slotsOf(const KernelShape &operand);
+/// The same of one operation, for an element.
+double slotsOf(MapOp op);
 
 /// What would be stored of an operand of a product: the block that is computed, before it is turned
 /// or repeated; null: it is an array, or a chain's scores.

@@ -186,6 +186,8 @@ void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysi
   access.alone = access.contiguous && isa<LoadOp>(op) && isOnlyMultiplied(op->getResult(0));
   if (access.contiguous || type.getNumElements() == 1) {
     Group &group = groupOf(type.getShape(), access.order);
+    if (auto whole = op->getAttrOfType<IntegerAttr>(kWholeVectorsAttr))
+      group.together.needed = std::max(group.together.needed, unsigned(whole.getInt()));
     if (!isSingle)
       (access.alone ? group.alone : group.together).add(access.limit, access.bytes);
   }
@@ -263,7 +265,7 @@ unsigned Coalescing::vectorOf(const Limits &limits, ArrayRef<int64_t> shape) con
   for (unsigned word = std::min(4 / limits.leastBytes, most); (vector *= 2) <= word;)
     if (limits.cyclesWith(vector) <= limits.cyclesWith(best))
       best = vector;
-  return best;
+  return std::max(best, std::min(limits.needed, most));
 }
 
 Coalescing::Group &Coalescing::groupOf(ArrayRef<int64_t> shape, ArrayRef<unsigned> order) {

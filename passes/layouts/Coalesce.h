@@ -121,6 +121,7 @@ private:
   /// What accesses that share a layout prove and need.
   struct Limits {
     unsigned least = ~0u, most = 1, leastBytes = ~0u, mostBytes = 1;
+    unsigned needed = 1; ///< elements that a thread needs side by side
     llvm::SmallVector<std::pair<unsigned, unsigned>, 4> each; ///< of every one: limit and bytes
     bool isEmpty() const { return least == ~0u; }
     void add(unsigned limit, unsigned bytes);

@@ -16,6 +16,7 @@
 #include "passes/facts/AxisInfo.h"
 #include "passes/facts/Reach.h"
 #include "passes/facts/StridedAccess.h"
+#include "passes/tile/PartsOfBlocks.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 #include "llvm/Support/MathExtras.h"
@@ -27,6 +28,7 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+using namespace tile::parts;
 
 #define DEBUG_TYPE "tile-adjacent-accesses"
 ALWAYS_ENABLED_STATISTIC(accessesJoined, "loads and stores that are one with their neighbours");
@@ -81,8 +83,6 @@ private:
 
 } // namespace
 
-static RankedTensorType blockOf(Value v) { return cast<RankedTensorType>(v.getType()); }
-
 static int64_t bytesOfElement(Value pointers) {
   return getElementBytes(cast<PtrType>(blockOf(pointers).getElementType()).getPointee());
 }
@@ -98,16 +98,6 @@ static bool areAlike(Operation *a, Operation *b) {
     return false;
   auto load = dyn_cast<LoadOp>(a);
   return !load || load.getOther() == cast<LoadOp>(b).getOther();
-}
-
-/// The number that all elements of a block are, if that is known.
-static std::optional<int64_t> numberOf(Value v) {
-  APInt number;
-  if (auto splat = v.getDefiningOp<SplatOp>())
-    v = splat.getSrc();
-  if (!matchPattern(v, m_ConstantInt(&number)) || number.getSignificantBits() > 63)
-    return std::nullopt;
-  return number.getSExtValue();
 }
 
 /// Places as what they are added up from, and a number.
@@ -309,65 +299,6 @@ static Value pointersInRows(OpBuilder &b, Location loc, Value first, int64_t siz
   }
   line = BroadcastOp::create(b, loc, RankedTensorType::get(shape, i32), line);
   return AddPtrOp::create(b, loc, starts.getType(), starts, line);
-}
-
-/// The block with its last two dimensions as one.
-static Value asOne(OpBuilder &b, Location loc, Value block) {
-  SmallVector<int64_t> shape(blockOf(block).getShape());
-  int64_t last = shape.pop_back_val();
-  shape.back() *= last;
-  return ReshapeOp::create(b, loc, RankedTensorType::get(shape, blockOf(block).getElementType()),
-                           block, false);
-}
-
-/// What is one behind the other in the last dimension, in the order of its bits: those of the
-/// lowest bit are the last to be taken apart by halves.
-static void takeHalves(OpBuilder &b, Location loc, Value block, MutableArrayRef<Value> parts,
-                       size_t first, size_t step) {
-  int64_t count = blockOf(block).getShape().back();
-  if (count == 1) {
-    SmallVector<int64_t> shape(blockOf(block).getShape().drop_back());
-    parts[first] = ReshapeOp::create(
-        b, loc, RankedTensorType::get(shape, blockOf(block).getElementType()), block, false);
-    return;
-  }
-  Type element = blockOf(block).getElementType();
-  SmallVector<int64_t> pairs(blockOf(block).getShape());
-  pairs.back() = count / 2;
-  auto half = RankedTensorType::get(pairs, element);
-  if (count == 2) {
-    half = RankedTensorType::get(ArrayRef(pairs).drop_back(), element);
-  } else {
-    pairs.push_back(2);
-    block = ReshapeOp::create(b, loc, RankedTensorType::get(pairs, element), block, false);
-  }
-  auto split = SplitOp::create(b, loc, half, half, block);
-  if (count == 2) {
-    parts[first] = split.getLhs();
-    parts[first + step] = split.getRhs();
-    return;
-  }
-  takeHalves(b, loc, split.getLhs(), parts, first, 2 * step);
-  takeHalves(b, loc, split.getRhs(), parts, first + step, 2 * step);
-}
-
-/// The reverse: a block with all of them in a last dimension.
-static Value putTogether(OpBuilder &b, Location loc, ArrayRef<Value> parts) {
-  if (parts.size() == 1)
-    return parts[0];
-  SmallVector<Value> even, odd;
-  for (auto [i, part] : llvm::enumerate(parts))
-    (i % 2 ? odd : even).push_back(part);
-  Value halves[2] = {putTogether(b, loc, even), putTogether(b, loc, odd)};
-  SmallVector<int64_t> shape(blockOf(halves[0]).getShape());
-  Type element = blockOf(halves[0]).getElementType();
-  shape.push_back(2);
-  Value pairs = JoinOp::create(b, loc, RankedTensorType::get(shape, element), halves[0], halves[1]);
-  if (parts.size() == 2)
-    return pairs;
-  shape.pop_back();
-  shape.back() *= 2;
-  return ReshapeOp::create(b, loc, RankedTensorType::get(shape, element), pairs, false);
 }
 
 /// Moves what computes a value in front of `before`, where that has no effects.

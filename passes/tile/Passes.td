@@ -109,6 +109,29 @@ def AdjacentAccessesPass : TilePass<"tile-adjacent-accesses", "::mlir::ModuleOp"
     Count<"accessesJoined", "loads and stores that are one with their neighbours">
   ];
 }
+def WindowAccessesPass : TilePass<"tile-window-accesses", "::mlir::ModuleOp"> {
+  let summary = "loads between vectors are made of vectors";
+  let description = [{
+    - **Needs**: tile operations without layouts, dimensions that are powers of two.
+    - **Guarantees**: a load of neighbours along the last dimension that a number takes off the start of vectors
+      (`x[i - 1]`) is two loads of vectors, of which each thread takes what it needs. Their addresses and masks are the
+      formulas of the load's, some elements on: loads of a window have equal ones, which are one behind CSE.
+    - **Needs of each**: that no vector reaches past the array. What else a vector has than the load asks for is what
+      neighbours ask for: the mask says that no place is behind the array, and none before it where a number is
+      subtracted, or the places wrap around.
+    - **Never**: changes a volatile load, one in a loop of products, or the only such load of wide elements.
+
+    ```
+      %a = tile.load x + (i - 1) : 128              %v = tile.load x + (i - 4) : 128     // by vectors of 4
+      %b = tile.load x + i : 128             =>     %b = tile.load x + i : 128
+                                                    %a = (%v[3], %b[0], %b[1], %b[2]) of each vector
+    ```
+  }];
+  let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect"];
+  let counts = [
+    Count<"loadsShifted", "loads of what lies beside vectors, made of vectors">
+  ];
+}
 def LoadOncePass : TilePass<"tile-load-once", "::mlir::ModuleOp"> {
   let summary = "of what a block has several times, one is loaded";
   let description = [{
