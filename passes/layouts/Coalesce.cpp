@@ -84,8 +84,11 @@ void Coalescing::lean(Operation *op, AxisInfoAnalysis &axes) {
   Access &access = accesses.find(op)->second;
   ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
   for (unsigned axis = 0; axis < shape.size(); ++axis)
-    access.apart.push_back(likelyDistance(op->getOperand(0), axis, axes) * access.bytes);
+    access.apart.push_back(std::abs(likelyDistance(op->getOperand(0), axis, axes)) * access.bytes);
   if (access.contiguous || shape.empty())
+    return;
+  // Neighbours that are equal, as scales of groups are, are one access of the thread that has them.
+  if (!access.runs.empty() && access.runs[access.order.front()] > 1)
     return;
   auto isNear = [&](unsigned axis) {
     return shape[axis] > 1 && access.apart[axis] > 0 && access.apart[axis] < kLineBytes;

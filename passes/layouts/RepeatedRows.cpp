@@ -77,6 +77,19 @@ bool LayoutInference::isExchangedForLess(LoadOp load, cta::LayoutAttr repeated) 
     return cost;
   };
   cta::LayoutAttr best = coalescing.anchor(load);
+  // Places that are read from memory themselves, or computed of such, are where they are: each
+  // thread that loads by others' gets those first.
+  auto costOfPlaces = [&]() -> lowering::Cost {
+    lowering::Cost cost;
+    for (Value value : {Value(load.getPtr()), load.getMask()}) {
+      Operation *def = value ? value.getDefiningOp() : nullptr;
+      cta::LayoutAttr home = def ? natural(value) : cta::LayoutAttr();
+      if (home && home != repeated && !isDeferred(def))
+        cost += lowering::convertCost(home.getLayout(), repeated.getLayout(),
+                                      getElementType(value.getType()), targetOf(load));
+    }
+    return cost;
+  };
   lowering::Cost exchanged = costOf(best);
   exchanged += lowering::convertCost(best.getLayout(), repeated.getLayout(),
                                      getElementType(load.getType()), targetOf(load));
@@ -89,7 +102,10 @@ bool LayoutInference::isExchangedForLess(LoadOp load, cta::LayoutAttr repeated) 
   // Fewer warps leave some of the places idle that instructions start from.
   unsigned warps = std::max(coalescing.numWarps(), unsigned(lowering::kWarpsAtOnce));
   double worth = load->getParentOfType<LoopLikeOpInterface>() ? 1 : tuningOf(load).worthExchange;
-  return exchanged.total(warps) < worth * costOf(repeated).total(warps);
+  lowering::Cost apart = costOf(repeated);
+  if (!coalescing.isContiguous(load))
+    apart += costOfPlaces();
+  return exchanged.total(warps) < worth * apart.total(warps);
 }
 
 /// Where `value`, or what becomes of its elements, is repeated to larger blocks: each layout once.

@@ -208,10 +208,19 @@ static std::optional<NVVM::ReduxKind> reductionOfWarp(Operation &operation) {
       .Default(std::nullopt);
 }
 
+/// Whether it makes no difference how often each of them is there.
+static bool isIdempotent(NVVM::ReduxKind kind) {
+  return kind != NVVM::ReduxKind::ADD && kind != NVVM::ReduxKind::XOR;
+}
+
 std::optional<NVVM::ReduxKind> ReduceLowering::kindOfWarp(unsigned mask) {
-  if (mask != kLanes - 1 || !isOneCommutativeOperation() || !targetOf(op).has(Feature::Redux))
+  constexpr unsigned kAll = kLanes - 1;
+  bool isAllWithCopies = ((mask | unsigned(copies)) & kAll) == kAll;
+  if (mask == 0 || !isAllWithCopies || !isOneCommutativeOperation() ||
+      !targetOf(op).has(Feature::Redux))
     return std::nullopt;
-  return reductionOfWarp(*soleCombiner(op.getCombineBlock()));
+  std::optional<NVVM::ReduxKind> kind = reductionOfWarp(*soleCombiner(op.getCombineBlock()));
+  return kind && (mask == kAll || isIdempotent(*kind)) ? kind : std::nullopt;
 }
 
 bool ReduceLowering::overWarpAtOnce(unsigned mask) {
