@@ -230,6 +230,10 @@ LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &
   bool isForNothing = !hasScores(module) && (cta::threadsOf(module) == kWarpgroupThreads
                                                  ? mayLeaveEarly(module)
                                                  : mayLeaveForWhatIsLoaded(module));
+  // Programs that leave early are most often half of all. Where one has a multiprocessor for itself,
+  // each that leaves is time in which nothing runs.
+  int64_t ofProgram = int64_t(cta::threadsOf(module) / kWarpgroupThreads);
+  bool leavesAlone = !hasScores(module) && with <= ofProgram && mayLeaveEarly(module);
   // Of loops that turn a few times all is copied before the first product. What a deeper ring has
   // is for the next program of the thread block, and others on the multiprocessor would be at work
   // now.
@@ -248,7 +252,7 @@ LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &
   int64_t dealt = registersOfRoles(targetOf(module), cta::threadsOf(module)).consumers;
   bool isCrowded = multipliesScores(module) && heldBlocks(module) > dealt;
   bool isStraight = !goesOn && !multipliesInLoops(module);
-  if (!isForNothing && !missLoops && !isCrowded && !isStraight &&
+  if (!isForNothing && !leavesAlone && !missLoops && !isCrowded && !isStraight &&
       (with >= enough ||
        with >= warpgroupsAtOnce(module, blocksOf(module, registersOfLargestProduct), bytes)))
     return success();

@@ -39,6 +39,22 @@ static bool gainsFromFlight(ArrayRef<cta::WarpgroupDotOp> dots) {
   return dots.size() > 1 || !takeTurns(dots.front(), warpgroups);
 }
 
+/// Whether a loop of products loads element by element: what is computed with that waits for it in
+/// the same turn, as operands do that are looked up in a table.
+static bool waitsForElements(func::FuncOp kernel) {
+  constexpr int64_t kManyLoads = 8;
+  return kernel
+      .walk([&](LoadOp load) {
+        auto type = dyn_cast<RankedTensorType>(load.getType());
+        auto loop = load->getParentOfType<scf::ForOp>();
+        bool isLookUp = type && loop && load.getVector() <= 1 &&
+                        int64_t(cta::getLayout(type).inSize(layout::Dim::reg())) >= kManyLoads &&
+                        llvm::any_of(*loop.getBody(), llvm::IsaPred<cta::WarpgroupDotOp>);
+        return isLookUp ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 int64_t tile::enoughWarpgroups(func::FuncOp kernel) {
   unsigned warpgroups = std::max(cta::warpsOfGroup(kernel) / 4, 1u);
   DenseMap<Block *, int64_t> cyclesOfTurn;
@@ -51,9 +67,10 @@ int64_t tile::enoughWarpgroups(func::FuncOp kernel) {
   for (auto [block, cycles] : cyclesOfTurn)
     longest = std::max(longest, cycles);
   const Tuning &tuning = tuningOf(kernel);
-  return longest ? std::max(tuning.enoughWarpgroups,
-                            llvm::divideCeilSigned(tuning.longProductCycles, longest))
-                 : tuning.enoughWarpgroups;
+  int64_t enough = longest ? std::max(tuning.enoughWarpgroups,
+                                      llvm::divideCeilSigned(tuning.longProductCycles, longest))
+                           : tuning.enoughWarpgroups;
+  return waitsForElements(kernel) ? 2 * enough : enough; // half of them wait
 }
 
 bool tile::onlyAddsUp(cta::WarpgroupDotOp dot, scf::ForOp loop) {
