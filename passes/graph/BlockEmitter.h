@@ -38,6 +38,7 @@ public:
   bool isAbsent(unsigned array) const { return array < absent.size() && absent[array]; }
   llvm::SmallVector<mlir::Value> arrays; ///< pointers and numbers, by array; null: not used
   llvm::SmallVector<mlir::Value> sums;   ///< pointers to what programs share
+  const KernelShape &shape;
   llvm::SmallVector<std::pair<Size, mlir::Value>> sizes;
 };
 

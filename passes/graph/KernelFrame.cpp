@@ -12,7 +12,7 @@ using namespace tile::graph;
 KernelFrame::KernelFrame(const KernelShape &shape, const Cut &cut, ModuleOp module)
     : b(module.getContext()), loc(KernelOp(shape.op).getLoc()),
       index(b.getIntegerType(cut.wide ? 64 : 32)), absent(cut.absent), ofNothing(cut.ofNothing),
-      hasEmptySize(cut.hasEmptySize) {
+      hasEmptySize(cut.hasEmptySize), shape(shape) {
   KernelOp op = shape.op;
   if (cut.together > 0)
     module->setAttr(cta::kProgramsTogetherAttr, b.getI32IntegerAttr(cut.together));
@@ -77,6 +77,11 @@ Value KernelFrame::sizeValue(const Size &size) {
   for (auto &[known, value] : sizes)
     if (known == size)
       return value;
+  if (std::optional<KernelShape::Beside> beside = shape.sizeBeside(size)) {
+    Value argument = sizes[beside->argument].second, by = number(index, beside->number);
+    return beside->isSubtracted ? make<arith::SubIOp>(by, argument)
+                                : make<arith::AddIOp>(argument, by);
+  }
   llvm_unreachable("the shape lists all sizes that the kernel needs");
 }
 

@@ -239,8 +239,12 @@ void Shaper::collectSizes() {
     if (op.getGuarded())
       for (const Size &size : op.getSrc().getType().sizes())
         add(size);
-  for (SizeOp op : shape.op.getBody().front().getOps<SizeOp>())
-    add(*Size::parse(op.getSize(), error));
+  // What lies a number before or behind another is computed of that: what divides it is known then.
+  for (SizeOp op : shape.op.getBody().front().getOps<SizeOp>()) {
+    Size size = *Size::parse(op.getSize(), error);
+    if (!shape.sizeBeside(size))
+      add(size);
+  }
 }
 
 void Shaper::shapeRows() {

@@ -48,6 +48,14 @@ struct KernelShape {
   bool isNumber(unsigned input) const;
   /// From one part of what is joined to the next, in elements of the kernel's result.
   Size stepOf(JoinOp join) const;
+  /// A size as an argument and a number: `argument + number`, or `number - argument`.
+  struct Beside {
+    size_t argument;
+    int64_t number;
+    bool isSubtracted;
+  };
+  /// Nothing if none of the arguments is that far from it, or one is the size.
+  std::optional<Beside> sizeBeside(const Size &size) const;
   /// Whether addresses or ends of rows depend on a size, so that what divides it counts.
   bool aligns(const Size &size) const;
   /// Whether a value changes from row to row, from column to column.

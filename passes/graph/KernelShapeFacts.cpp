@@ -27,6 +27,21 @@ Size KernelShape::stepOf(JoinOp join) const {
   return join.partSizes()[join.getAxis()] * contiguousStrides(sizesOf(result))[join.getAxis()];
 }
 
+std::optional<KernelShape::Beside> KernelShape::sizeBeside(const Size &size) const {
+  constexpr int64_t kNear = 1 << 20;
+  auto isNear = [&](std::optional<int64_t> number) { return number && std::abs(*number) < kNear; };
+  std::optional<Beside> found;
+  for (auto [i, known] : llvm::enumerate(sizes)) {
+    if (known == size)
+      return std::nullopt;
+    if (std::optional<int64_t> number = (size - known).constant(); isNear(number) && !found)
+      found = Beside{i, *number, false};
+    else if (std::optional<int64_t> sum = (size + known).constant(); isNear(sum) && !found)
+      found = Beside{i, *sum, true};
+  }
+  return found;
+}
+
 bool KernelShape::aligns(const Size &size) const {
   auto strides = [&](const Access &access) {
     return llvm::is_contained(access.rowStrides, size) ||

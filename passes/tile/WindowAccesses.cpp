@@ -68,6 +68,7 @@ private:
   /// Whether each element is one more than the one before it.
   bool isCounted(Value v);
   Value plus(Value v, int64_t number);
+  Value plusInScalar(Value same, int64_t number);
   Value minus(Value same, int64_t number);
   Value compare(arith::CmpIOp op, int64_t by);
   Value atOf(Operation *op, int64_t by);
@@ -126,9 +127,52 @@ bool Shifter::isCounted(Value v) {
   return (isSame(x) && isCounted(y)) || (isCounted(x) && isSame(y));
 }
 
+/// What a number is added to, and the number: of `n + 1`, of `1 - n` (then `isSubtracted`), and of
+/// what is widened behind that.
+namespace {
+struct NumberBeside {
+  Value of;
+  int64_t number = 0;
+  bool isSubtracted = false;
+};
+} // namespace
+
+static std::optional<NumberBeside> numberBeside(Value scalar) {
+  auto sum = scalar.getDefiningOp<arith::AddIOp>();
+  auto difference = scalar.getDefiningOp<arith::SubIOp>();
+  if (sum)
+    if (std::optional<int64_t> number = numberOf(sum.getRhs()))
+      return NumberBeside{sum.getLhs(), *number, false};
+  if (difference)
+    if (std::optional<int64_t> number = numberOf(difference.getLhs()))
+      return NumberBeside{difference.getRhs(), *number, true};
+  return std::nullopt;
+}
+
+/// A block of one number for all, and another added; null if that is no shorter than a sum.
+Value Shifter::plusInScalar(Value same, int64_t number) {
+  auto splat = same.getDefiningOp<SplatOp>();
+  std::optional<NumberBeside> beside = splat ? numberBeside(splat.getSrc()) : std::nullopt;
+  if (!beside)
+    return {};
+  Location loc = same.getLoc();
+  number += beside->number;
+  Value scalar = beside->of;
+  Value by = arith::ConstantOp::create(b, loc, b.getIntegerAttr(scalar.getType(), number));
+  if (beside->isSubtracted)
+    scalar = arith::SubIOp::create(b, loc, by, scalar);
+  else if (number != 0)
+    scalar = arith::AddIOp::create(b, loc, scalar, by);
+  return SplatOp::create(b, loc, same.getType(), scalar);
+}
+
 /// A sum with a number, as one sum.
 Value Shifter::plus(Value v, int64_t number) {
   Value base = v;
+  if (auto sum = v.getDefiningOp<arith::AddIOp>())
+    for (unsigned i : {0u, 1u})
+      if (Value scalar = plusInScalar(sum->getOperand(i), number))
+        return arith::AddIOp::create(b, v.getLoc(), sum->getOperand(1 - i), scalar);
   if (auto sum = v.getDefiningOp<arith::AddIOp>())
     if (std::optional<int64_t> own = numberOf(sum.getRhs())) {
       base = sum.getLhs();
@@ -170,12 +214,14 @@ Value Shifter::minus(Value same, int64_t number) {
   if (!splat)
     return {};
   Value scalar = splat.getSrc();
-  if (auto sum = scalar.getDefiningOp<arith::AddIOp>())
-    if (std::optional<int64_t> own = numberOf(sum.getRhs());
-        own && std::abs(*own) < int64_t(kVectorBytes)) {
-      scalar = sum.getLhs();
-      number -= *own;
-    }
+  auto wide = scalar.getDefiningOp<arith::ExtSIOp>();
+  std::optional<NumberBeside> beside = numberBeside(wide ? wide.getIn() : scalar);
+  if (beside && !beside->isSubtracted && std::abs(beside->number) < int64_t(kVectorBytes)) {
+    scalar = beside->of;
+    if (wide)
+      scalar = arith::ExtSIOp::create(b, loc, wide.getType(), scalar);
+    number -= beside->number;
+  }
   auto make = [&](int64_t value) {
     return arith::ConstantOp::create(b, loc, b.getIntegerAttr(element, value));
   };
@@ -373,8 +419,7 @@ void Windows::findCandidates() {
   for (LoadOp load : loads) {
     int64_t bytes = bytesOfElement(load), most = int64_t(kVectorBytes) / bytes;
     unsigned axis = lastAxis(load.getPtr()), left = reach::kPointers;
-    if (axes->get(load.getPtr()).contiguity(axis) < most ||
-        blockOf(load.getPtr()).getShape().back() < most)
+    if (blockOf(load.getPtr()).getShape().back() < most)
       continue;
     llvm::SmallSetVector<int64_t, 4> numbers;
     collectNumbers(load.getPtr(), numbers, left);
