@@ -96,6 +96,7 @@ private:
   void tryVectors(LoadOp load, int64_t group, int64_t number);
   bool areVectors(const Candidate &candidate, AxisInfoAnalysis &axes);
   bool pays(ArrayRef<Candidate> chosen, const Candidate &one);
+  void keepWhole(const Candidate &candidate, AxisInfoAnalysis &all);
   void replace(Candidate &candidate);
 
   func::FuncOp kernel;
@@ -436,14 +437,24 @@ bool Windows::areVectors(const Candidate &candidate, AxisInfoAnalysis &all) {
   });
 }
 
+/// All loads of the block that may be of such vectors, or equal ones would differ.
+void Windows::keepWhole(const Candidate &candidate, AxisInfoAnalysis &all) {
+  ArrayRef<int64_t> shape = blockOf(LoadOp(candidate.load).getPtr()).getShape();
+  kernel.walk([&](LoadOp load) {
+    auto type = dyn_cast<RankedTensorType>(load.getPtr().getType());
+    if (type && type.getShape() == shape &&
+        neighboursAtOnce(load, lastAxis(load.getPtr()), all) >= candidate.group)
+      load->setAttr(kWholeVectorsAttr,
+                    Builder(load.getContext()).getI32IntegerAttr(int32_t(candidate.group)));
+  });
+}
+
 void Windows::replace(Candidate &candidate) {
   LoadOp load = candidate.load;
   OpBuilder b(load);
   Location loc = load.getLoc();
   auto count = size_t(candidate.group), by = size_t(candidate.by);
   SmallVector<Value> low(count), high(count), own;
-  for (LoadOp vectors : {candidate.low, candidate.high})
-    vectors->setAttr(kWholeVectorsAttr, b.getI32IntegerAttr(int32_t(candidate.group)));
   takeHalves(b, loc, inGroups(b, loc, candidate.low, candidate.group), low);
   takeHalves(b, loc, inGroups(b, loc, candidate.high, candidate.group), high);
   llvm::append_range(own, ArrayRef(low).drop_front(by));
@@ -497,6 +508,8 @@ void Windows::run() {
   llvm::erase_if(chosen, [&, taken = SmallVector<Candidate>(chosen)](const Candidate &candidate) {
     return !pays(taken, candidate);
   });
+  for (const Candidate &candidate : chosen)
+    keepWhole(candidate, all);
   for (Candidate &candidate : chosen) {
     LDBG() << "from the element " << candidate.by << " of vectors of " << candidate.group
            << " on: " << candidate.load;
