@@ -14,6 +14,7 @@ import torch
 
 import function_rows
 import theirs
+import theirs_of_fields
 from function_rows import randn, size
 
 bf16, f32, i32, i64 = torch.bfloat16, torch.float32, torch.int32, torch.int64
@@ -22,10 +23,11 @@ bf16, f32, i32, i64 = torch.bfloat16, torch.float32, torch.int32, torch.int64
 class Row(function_rows.Row):
     def __init__(self, name, file, function, make, types="bf16", tolerance=2e-2, updates=(), same=True, numbers=(), unread=0,
                  whole=0.02):
-        super().__init__(name, file, function, make, getattr(theirs, function), types, tolerance)
+        of = theirs if hasattr(theirs, function) else theirs_of_fields
+        super().__init__(name, file, function, make, getattr(of, function), types, tolerance)
         self.updates, self.same, self.numbers, self.unread, self.whole = updates, same, numbers, unread, whole
-        self.gradients = theirs.GRADIENTS.get(function, ())
-        self.with_value = function in theirs.WITH_VALUE
+        self.gradients = of.GRADIENTS.get(function, ())
+        self.with_value = function in of.WITH_VALUE
 
 
 def f(*shape, scale=1.0):
@@ -280,6 +282,8 @@ def rows():
     row("top-k softmax 64 x 128256", "sampling", "top_k_softmax", lambda: (r(64, 128256, scale=3),))  # a hundred kernels to compile
     made.extend(joined())
     made.extend(sizes())
+    from rows_of_fields import fields  # which needs what stands here
+    made.extend(fields())
     yield from made
 
 
