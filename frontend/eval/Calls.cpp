@@ -123,6 +123,20 @@ Result Evaluator::call(const PyValue &callee, const CallArgs &args) {
   }
 }
 
+/// What a function gives once its parameters have values.
+static Result resultOf(Evaluator &evaluator, const FunctionObject &function,
+                       const ScopePtr &scope) {
+  auto run = [&] {
+    return function.lambda ? evaluator.evaluate(*function.lambda->body, scope)
+                           : StatementRunner(evaluator).runBody(function.def->body, scope);
+  };
+  if (!function.findDecorator("torch.no_grad"))
+    return run();
+  Result result = PyValue();
+  evaluator.withoutGradients([&] { result = run(); });
+  return result;
+}
+
 Result Evaluator::callFunction(const PyValue &callee, const CallArgs &args) {
   const FunctionObject &function = callee.asFunction();
   if (function.isJit) {
@@ -165,8 +179,7 @@ Result Evaluator::callFunction(const PyValue &callee, const CallArgs &args) {
   for (size_t i = 0; i < bound.size(); ++i)
     scope->variables[function.params()[i].name] = std::move(bound[i]);
   ++depth;
-  Result result = function.lambda ? evaluate(*function.lambda->body, scope)
-                                  : StatementRunner(*this).runBody(function.def->body, scope);
+  Result result = resultOf(*this, function, scope);
   --depth;
   // As what comes back from kernels.
   if (isEager && result)

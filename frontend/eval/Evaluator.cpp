@@ -29,7 +29,12 @@ std::optional<Result> EvaluatorHooks::subscriptKernel(Evaluator &, const PyValue
                                                       const PyValue &) {
   return std::nullopt;
 }
+void EvaluatorHooks::withoutGradients(llvm::function_ref<void()> run) { run(); }
 void EvaluatorHooks::print(StringRef) {}
+
+void Evaluator::withoutGradients(llvm::function_ref<void()> run) {
+  hooks ? hooks->withoutGradients(run) : run();
+}
 
 ScopePtr Evaluator::makeScope(ModuleEnv &module, ScopePtr parent) {
   auto scope = std::make_shared<Scope>();

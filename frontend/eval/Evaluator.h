@@ -45,6 +45,8 @@ public:
   /// `kernel[grid]`.
   virtual std::optional<Result> subscriptKernel(Evaluator &evaluator, const PyValue &kernel,
                                                 const PyValue &grid);
+  /// `with torch.no_grad():` runs what it holds: nothing of that has a gradient.
+  virtual void withoutGradients(llvm::function_ref<void()> run);
   /// `print(...)`: the finished line.
   virtual void print(llvm::StringRef text);
 };
@@ -88,6 +90,8 @@ public:
                            CallArgs &args);
   /// Calls a function, lambda, builtin, class, method or extension.
   Result call(const PyValue &callee, const CallArgs &args);
+  /// What `run` computes has no gradient.
+  void withoutGradients(llvm::function_ref<void()> run);
   /// Binds arguments to parameters, defaults evaluated; `bound` gets one value
   /// a parameter, in order (`*args` a tuple, `**kwargs` a dict).
   Result bind(const FunctionObject &function, const CallArgs &args, std::vector<PyValue> &bound);

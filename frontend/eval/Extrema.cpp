@@ -1,4 +1,4 @@
-//===- Extrema.cpp - `max` and `min` along a dimension, as PyTorch has them -===//
+//===- Extrema.cpp - pairs of values and places, as PyTorch has them ------===//
 #include "frontend/eval/Extrema.h"
 #include "text/Format.h"
 
@@ -6,14 +6,40 @@ using namespace tile;
 using namespace tile::eval;
 using llvm::StringRef;
 
-std::optional<Extrema> Extrema::of(StringRef name, const CallArgs &args) {
-  if (name != "max" && name != "min")
+static constexpr std::pair<StringRef, StringRef> placesOf[] = {
+    {"max", "argmax"},
+    {"min", "argmin"},
+    {"sort", "argsort"},
+    {"median", "place_of_median"},
+    {"kthvalue", "place_of_kthvalue"},
+    {"cummax", "places_of_cummax"},
+    {"cummin", "places_of_cummin"},
+};
+
+StringRef Extrema::placesName() const {
+  return llvm::find_if(placesOf, [&](auto &pair) { return pair.first == name; })->second;
+}
+
+/// Whether only PyTorch has such a call: NumPy sorts in place by a method, has no method `median`,
+/// and does not sort backwards.
+static bool isTheirsAlone(StringRef name, const CallArgs &args, bool isMethod) {
+  if (args.keyword("dim") || name == "kthvalue" || name.starts_with("cum"))
+    return true;
+  bool isOrder = name == "sort" || name == "median";
+  return isOrder && (isMethod || args.keyword("descending") || args.positional.size() > 2);
+}
+
+std::optional<Extrema> Extrema::of(StringRef name, const CallArgs &args, bool isMethod) {
+  if (llvm::none_of(placesOf, [&](auto &pair) { return pair.first == name; }) ||
+      args.keyword("axis"))
     return std::nullopt;
   const PyValue *dim = args.keyword("dim");
   const PyValue *axis = !dim && args.positional.size() > 1 ? &args.positional[1] : dim;
-  if (!axis || !axis->is(PyValue::Kind::Int))
+  // Without an axis these are of all elements.
+  bool isOfAll = name == "max" || name == "min" || name == "median";
+  if (isOfAll && (!axis || !axis->is(PyValue::Kind::Int)))
     return std::nullopt;
-  return Extrema{name.str(), dim != nullptr, {}};
+  return Extrema{name.str(), isTheirsAlone(name, args, isMethod), {}};
 }
 
 std::optional<Result> Extrema::attribute(StringRef of) const {

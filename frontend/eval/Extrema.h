@@ -1,8 +1,9 @@
-//===- Extrema.h - `max` and `min` along a dimension, as PyTorch has them -===//
+//===- Extrema.h - `max`, `sort` and others along a dimension, as PyTorch --===//
 //
-// In PyTorch `x.max(dim=1)` is a pair, values and places; here, as in NumPy, the values. What
-// people do with the pair at once (`.values`, `[0]`, two names on the left) means the same: the
-// result remembers how it was asked for. Whatever is computed of it is a tensor as any other.
+// In PyTorch `x.max(dim=1)` is a pair, values and places, and so are `sort`, `median`, `kthvalue`,
+// `cummax` and `cummin`; here, as in NumPy, the values. What people do with the pair at once
+// (`.values`, `[0]`, two names on the left) means the same: the result remembers how it was asked
+// for. Whatever is computed of it is a tensor as any other.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_FRONTEND_EVAL_EXTREMA_H
@@ -13,15 +14,15 @@
 
 namespace tile::eval {
 
-/// How a program asked for extrema along one dimension.
+/// How a program asked for extrema, or elements in order, along one dimension.
 struct Extrema {
-  std::string name;             ///< "max" or "min"
-  bool isByDim = false;         ///< with PyTorch's `dim=`; else by position, as NumPy has it, too
+  std::string name;             ///< "max" or "sort"
+  bool isByDim = false;         ///< in a way that is PyTorch's alone; else NumPy's, too
   std::function<Result()> both; ///< values and places, as a pair
 
   /// What a call asks for; nothing if it is another one, or `axis=` says that it is NumPy's.
-  static std::optional<Extrema> of(llvm::StringRef name, const CallArgs &args);
-  llvm::StringRef placesName() const { return name == "max" ? "argmax" : "argmin"; }
+  static std::optional<Extrema> of(llvm::StringRef name, const CallArgs &args, bool isMethod);
+  llvm::StringRef placesName() const;
 
   // Nothing: as of any tensor.
   std::optional<Result> attribute(llvm::StringRef of) const;

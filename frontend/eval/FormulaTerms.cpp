@@ -144,6 +144,21 @@ Term eval::compared(ast::CompareOp op, const Term &x, const Term &y) {
   return x.in->failed() ? x.in->none() : x.in->take(compare(op, x.value, y.value));
 }
 
+Term eval::lengthOfPowers(const Term &sum, double power) {
+  Formula &f = *sum.in;
+  auto root = [&](const Term &x) {
+    return power == 0.5 ? of("sqrt", x) : f.call("pow", {x, f.number(power)});
+  };
+  if (!f.differentiates())
+    return root(sum);
+  Term isNone = same(sum, 0);
+  return where(isNone, f.number(0), root(where(isNone, f.number(1), sum)));
+}
+
+Term eval::apartBy(const Term &x, const Term &y) {
+  return of("abs", where(same(x, y), x.in->number(0), x - y));
+}
+
 Term eval::softplus(const Term &x) {
   Term rest = of("log1p", of("exp", negative(of("abs", x))));
   return of("relu", x) + rest;

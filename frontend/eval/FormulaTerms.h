@@ -32,10 +32,15 @@ public:
 
   const llvm::StringRef name;
   bool computes() const { return on.computes(); }
+  bool differentiates() const { return on.differentiates(); }
   bool failed() const { return failure != nullptr; }
   /// One formula may ask what is a parameter of another only.
   bool has(size_t i) const {
     return !failed() && i < count && reader.has(i) && !reader[i].isNone();
+  }
+  /// Whether that is what it was given, which may be more than nothing.
+  bool isNone(size_t i) const {
+    return !failed() && i < count && reader.has(i) && reader[i].isNone();
   }
   Term operator[](size_t i) { return {this, has(i) ? reader.get(i) : PyValue()}; }
   Term or_(size_t i, double otherwise) { return has(i) ? (*this)[i] : number(otherwise); }
@@ -136,6 +141,11 @@ inline Term smaller(const Term &x, const Term &y) { return x.in->call("minimum",
 inline Term clamped(const Term &x, double lo, double hi) {
   return x.in->call("clamp", {x, x.in->number(lo), x.in->number(hi)});
 }
+/// The power of a sum of powers that are not below 0: where it is 0 its slope is 0 as well, as
+/// PyTorch has it of lengths.
+Term lengthOfPowers(const Term &sum, double power);
+/// By how much two differ: by nothing if both are infinite, too.
+Term apartBy(const Term &x, const Term &y);
 /// log(1 + exp(x)), where exp(x) is no float as well.
 Term softplus(const Term &x);
 

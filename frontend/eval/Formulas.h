@@ -19,6 +19,8 @@ public:
   virtual Result call(llvm::StringRef name, const CallArgs &args) = 0;
   /// Whether what is called is computed at once, not only noted.
   virtual bool computes() const = 0;
+  /// Whether slopes of it may be asked for.
+  virtual bool differentiates() const { return false; }
 };
 
 /// The names of all formulas.

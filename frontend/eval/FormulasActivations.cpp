@@ -28,13 +28,13 @@ static Term hardSigmoid(Formula &f) { return clamped(f[0] + 3, 0, 6) / 6; }
 static Term hardSwish(Formula &f) { return f[0] * clamped(f[0] + 3, 0, 6) / 6; }
 static Term mish(Formula &f) { return f[0] * of("tanh", softplus(f[0])); }
 static Term softsign(Formula &f) { return f[0] / (of("abs", f[0]) + 1); }
-static Term threshold(Formula &f) { return where(f[0] > f[1], f[0], f[2]); }
+static Term threshold(Formula &f) { return where(f[0] <= f[1], f[2], f[0]); }
 static Term softShrink(Formula &f) {
   Term by = f.or_(1, 0.5), x = f[0];
-  return where(x > by, x - by, where(x < negative(by), x + by, f.number(0)));
+  return where(x > by, x - by, where(x < negative(by), x + by, x * 0.0)); // a NaN stays
 }
 static Term hardShrink(Formula &f) {
-  return where(of("abs", f[0]) > f.or_(1, 0.5), f[0], f.number(0));
+  return where(of("abs", f[0]) <= f.or_(1, 0.5), f.number(0), f[0]);
 }
 static Term tanhShrink(Formula &f) { return f[0] - of("tanh", f[0]); }
 static Term softMin(Formula &f) {

@@ -63,7 +63,7 @@ static Term hypot(Formula &f) {
 static Term maskedFill(Formula &f) { return where(f[1], f[2], f[0]); }
 static Term fraction(Formula &f) { return f[0] - of("trunc", f[0]); }
 static Term logAddExp(Formula &f) {
-  Term rest = of("log1p", of("exp", negative(of("abs", f[0] - f[1]))));
+  Term rest = of("log1p", of("exp", negative(apartBy(f[0], f[1]))));
   return larger(f[0], f[1]) + rest;
 }
 static Term isClose(Formula &f) {

@@ -1,5 +1,6 @@
 //===- FormulasLosses.cpp - losses ------------------------------------------===//
 #include "frontend/eval/FormulaTerms.h"
+#include "frontend/eval/Synonyms.h"
 
 using namespace tile;
 using namespace tile::eval;
@@ -45,26 +46,47 @@ static Term divergence(Formula &f) {
   return sizes.empty() ? of("sum", loss) : of("sum", loss) / sizes[0];
 }
 
+/// Which labels are those of `ignore_index`, argument `i`: -100 unless it says another, or None, no
+/// label at all. What has no sign is none of -100; the result is None, then.
+static Term ignoredAmong(Formula &f, const Term &labels, size_t i) {
+  Term index = f.has(i) ? f[i] : f.integer(-100);
+  PyValue type = typeOf(labels).value;
+  bool isNatural = type.is(PyValue::Kind::DType) && !type.asDType().isSigned();
+  if (f.isNone(i) || (isNatural && known(index).value_or(0) < 0))
+    return f.none();
+  return same(labels, index);
+}
+
+/// The mean of losses by what they count for, which is 0 where they are.
+static Term meanByWeight(Formula &f, const Term &loss, const Term &weight) {
+  Term total = of("sum", loss);
+  return f.call("to",
+                {total / of("sum", weight), typeOf(total)}); // what is counted has no say in it
+}
+
 /// Of logarithms (N, C, ...) and classes (N, ...), or of one (C): what the class has, negative.
 static Term negativeLogLikelihood(Formula &f) {
   Term x = f[0], labels = f[1];
   Terms sizes = shapeOf(x);
-  if (f.failed() || sizes.empty())
-    return f.refuse("`nll_loss` needs logarithms (N, C) and classes (N)");
+  if (f.failed() || sizes.empty() || rankOf(labels) + 1 != sizes.size())
+    return f.refuse("`nll_loss` needs logarithms (N, C, ...) and classes (N, ...)");
   size_t rank = sizes.size(), axis = rank > 1;
-  Term isClass = same(unsqueezed(labels, int64_t(axis)), placesAlong(sizes[axis], axis, rank));
-  Term weight = f.has(3) ? f[3] : f.number(1);
+  labels = unsqueezed(labels, int64_t(axis));
+  Term isClass = same(labels, placesAlong(sizes[axis], axis, rank));
+  Term weight = f.has(3) ? f[3] : f.number(1), isIgnored = ignoredAmong(f, labels, 4);
   if (f.has(3))
     for (size_t dim = axis + 1; dim < rank; ++dim)
       weight = unsqueezed(weight, -1);
-  bool ignores = f.has(4), counts = f.has(3) || ignores;
+  bool ignores = !isIgnored.value.isNone();
   if (ignores)
-    isClass = isClass & of("logical_not", same(unsqueezed(labels, int64_t(axis)), f[4]));
+    isClass = isClass & of("logical_not", isIgnored);
   Term loss = negative(f.reduce("sum", where(isClass, x * weight, f.number(0)), axis));
   std::string how = f.word(2, {"mean", "sum", "none"});
-  if (how != "mean" || !counts)
+  if (how != "mean" || (!ignores && !f.has(3)))
     return f.reduced(loss, 2);
-  return of("sum", loss) / of("sum", where(isClass, weight, f.number(0)));
+  if (!f.has(3))
+    return meanByWeight(f, loss, where(isIgnored, f.number(0), f.number(1)));
+  return meanByWeight(f, loss, where(isClass, weight, f.number(0)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -100,30 +122,42 @@ static Term gaussian(Formula &f) {
   return f.reduced((of("log", spread) + squared(f[0] - f[1]) / spread) * 0.5, 3);
 }
 
-/// cross_entropy of shares of classes, (..., N) as the logits.
+/// With the classes last that come second, as in (N, C, ...).
+static Term classesLast(const Term &x, bool isSecond) {
+  return isSecond ? x.in->call("movedim", {x, x.in->integer(1), x.in->integer(-1)}) : x;
+}
+
+/// cross_entropy of shares of classes, (N, C, ...) as the logits.
 static Term crossEntropyOfShares(Formula &f) {
-  Terms sizes = shapeOf(f[0]);
-  if (f.failed() || sizes.empty() || rankOf(f[1]) != sizes.size())
-    return f.refuse("`cross_entropy` needs logits (..., N) and as many shares, or whole numbers "
-                    "(...) as labels");
-  Term shares = f[1], smoothing = f.or_(4, 0);
+  bool isSecond = classesComeSecond(f[0].value, f[1].value);
+  Term x = classesLast(f[0], isSecond), shares = classesLast(f[1], isSecond);
+  Terms sizes = shapeOf(x);
+  if (f.failed() || sizes.empty() || rankOf(shares) != sizes.size())
+    return f.refuse("`cross_entropy` needs logits (N, C, ...) and as many shares, or whole numbers "
+                    "(N, ...) as labels");
+  Term smoothing = f.or_(4, 0);
   if (f.has(4))
     shares = shares * (f.number(1) - smoothing) + smoothing / sizes.back();
   if (f.has(2))
     shares = shares * f[2];
-  Term logarithms = f.call("log_softmax", {f[0], f.integer(-1)});
-  return f.reduced(negative(f.reduce("sum", shares * logarithms, int64_t(-1))), 3);
+  Term logarithms = f.call("log_softmax", {x, f.integer(-1)});
+  Term loss = negative(f.reduce("sum", shares * logarithms, int64_t(-1)));
+  return f.reduced(loss, 3);
 }
 
 /// cross_entropy of the rows whose label is not `ignore_index`, each times the weight of its label:
 /// the mean is of these weights.
 static Term weightedCrossEntropy(Formula &f) {
-  Term x = f[0], labels = f[1], zero = f.number(0);
+  Term x = classesLast(f[0], classesComeSecond(f[0].value, f[1].value)), labels = f[1];
+  Term zero = f.number(0);
   Terms sizes = shapeOf(x);
   if (f.failed() || sizes.empty() || rankOf(labels) + 1 != sizes.size())
-    return f.refuse("`cross_entropy` needs logits (..., N) and whole numbers (...) as labels");
-  Term isIgnored = same(labels, f.has(3) ? f[3] : f.integer(-100));
-  labels = where(isIgnored, f.integer(0), labels);
+    return f.refuse("`cross_entropy` needs logits (..., C) or (N, C, ...), and whole numbers as "
+                    "labels in the shape of the rest");
+  Term isIgnored = ignoredAmong(f, labels, 3);
+  bool ignores = !isIgnored.value.isNone();
+  if (ignores)
+    labels = where(isIgnored, f.integer(0), labels);
   Term logarithms = f.call("log_softmax", {x, f.integer(-1)});
   Term own = f.call("gather", {logarithms, unsqueezed(labels, -1), f.integer(-1)});
   Term loss = negative(f.call("squeeze", {own, f.integer(-1)}));
@@ -134,12 +168,12 @@ static Term weightedCrossEntropy(Formula &f) {
     Term all = f.reduce("sum", f.has(2) ? logarithms * f[2] : logarithms, int64_t(-1));
     loss = loss * (f.number(1) - f[5]) - all * (f[5] / sizes.back());
   }
-  loss = where(isIgnored, zero, loss);
+  if (ignores)
+    loss = where(isIgnored, zero, loss);
   std::string how = f.word(4, {"mean", "sum", "none"});
-  if (how != "mean")
+  if (how != "mean" || (!ignores && !f.has(2)))
     return f.reduced(loss, 4);
-  Term total = of("sum", loss), count = of("sum", where(isIgnored, zero, weight));
-  return f.call("to", {total / count, typeOf(total)}); // what is counted has no say in it
+  return meanByWeight(f, loss, ignores ? where(isIgnored, zero, weight) : weight);
 }
 
 static Term multilabelSoftMargin(Formula &f) {

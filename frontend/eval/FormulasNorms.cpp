@@ -19,7 +19,7 @@ static Term lengthOf(Formula &f, const Term &x, const Term &p, const Term &axis,
   if (!power)
     return f.refuse(formatted("the power of `{}` is a number, got {}", f.name, repr(p.value)));
   if (*power == 2)
-    return of("sqrt", f.reduce("sum", x * x, axis, keepdim));
+    return lengthOfPowers(f.reduce("sum", x * x, axis, keepdim), 0.5);
   Term size = of("abs", x);
   if (std::isinf(*power))
     return f.reduce(*power > 0 ? "max" : "min", size, axis, keepdim);
@@ -28,7 +28,7 @@ static Term lengthOf(Formula &f, const Term &x, const Term &p, const Term &axis,
   if (*power == 0)
     return f.reduce("sum", where(size > 0, f.number(1), f.number(0)), axis, keepdim);
   Term powers = f.call("pow", {size, f.number(*power)});
-  return f.call("pow", {f.reduce("sum", powers, axis, keepdim), f.number(1 / *power)});
+  return lengthOfPowers(f.reduce("sum", powers, axis, keepdim), 1 / *power);
 }
 
 static Term norm(Formula &f) { return lengthOf(f, f[0], f[1], f[2], f[3]); }

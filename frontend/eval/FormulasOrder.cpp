@@ -66,22 +66,33 @@ static Term alongAxis(Formula &f, size_t i, size_t &axis) {
   return f[0];
 }
 
+/// Places are counted in 64 bits.
+static Term asPlace(const Term &x) {
+  return x.in->call("to", {x, {x.in, PyValue::dtype(DType::Kind::Int64)}});
+}
+
 /// Where an element's place answers a question, one a row.
 static Term chosen(Formula &f, const Term &x, const Term &isIt, size_t axis, bool keepdim) {
   return asType(f.reduce("sum", where(isIt, x, f.integer(0)), axis, keepdim), x);
 }
 
-/// The middle one, of an even number the lower of the two; a NaN if there is one.
+/// Whether an element is the middle one, of an even number the lower of the two.
+static Term isMedian(const Term &x, size_t axis) {
+  Terms sizes = shapeOf(x);
+  if (x.in->failed())
+    return x.in->none();
+  Term twice = placesOf(x, axis, false) * x.in->integer(2);
+  return (twice < sizes[axis]) & (twice + x.in->integer(3) > sizes[axis]);
+}
+
+/// A NaN if there is one.
 static Term median(Formula &f) {
   size_t axis;
   Term x = alongAxis(f, 1, axis);
-  Terms sizes = shapeOf(x);
+  bool keepdim = f.has(1) && f.flag(2, false);
+  Term isMiddle = isMedian(x, axis);
   if (f.failed())
     return f.none();
-  bool keepdim = f.has(1) && f.flag(2, false);
-  Term twice = placesOf(x, axis, false) * f.integer(2);
-  const Term &size = sizes[axis];
-  Term isMiddle = (twice < size) & (twice + f.integer(3) > size);
   Term value = chosen(f, x, isMiddle, axis, keepdim);
   if (!isFloat(x))
     return value;
@@ -89,13 +100,55 @@ static Term median(Formula &f) {
   return where(isNone, f.number(__builtin_nan("")), value);
 }
 
-static Term kthValue(Formula &f) {
-  size_t axis = f.axis(2, -1, rankOf(f[0]));
+/// Of a NaN the first.
+static Term placeOfMedian(Formula &f) {
+  size_t axis = f.axis(1, -1, rankOf(f[0]));
+  Terms sizes = shapeOf(f[0]);
+  Term isIt = isMedian(f[0], axis);
+  if (f.failed())
+    return f.none();
+  if (isFloat(f[0])) {
+    Term isNone = of("isnan", f[0]);
+    isIt = where(f.reduce("any", isNone, int64_t(axis), /*keepdim=*/true), isNone, isIt);
+  }
+  Term place = where(isIt, placesAlong(sizes[axis], axis, sizes.size()), sizes[axis]);
+  return asPlace(f.reduce("min", place, int64_t(axis), f.flag(2, false)));
+}
+
+/// Whether an element is the k-th from below.
+static Term isKth(Formula &f, size_t axis) {
   int64_t k = f.whole(1, 1);
   if (k < 1)
     return f.refuse(formatted("`kthvalue` counts from 1, got {}", k));
-  Term isIt = f.failed() ? f.none() : same(placesOf(f[0], axis, false), k - 1);
+  return f.failed() ? f.none() : same(placesOf(f[0], axis, false), k - 1);
+}
+static Term kthValue(Formula &f) {
+  size_t axis = f.axis(2, -1, rankOf(f[0]));
+  Term isIt = isKth(f, axis);
   return f.failed() ? f.none() : chosen(f, f[0], isIt, axis, f.flag(3, false));
+}
+static Term placeOfKth(Formula &f) {
+  Terms sizes = shapeOf(f[0]);
+  size_t axis = f.axis(2, -1, sizes.size());
+  Term isIt = isKth(f, axis);
+  if (f.failed())
+    return f.none();
+  Term place = where(isIt, placesAlong(sizes[axis], axis, sizes.size()), f.integer(0));
+  return asPlace(f.reduce("sum", place, int64_t(axis), f.flag(3, false)));
+}
+
+/// Where the greatest, or the least, so far is: of equal ones the last, as PyTorch has it.
+template <bool wantMax> static Term placesSoFar(Formula &f) {
+  Terms sizes = shapeOf(f[0]);
+  size_t axis = f.axis(1, -1, sizes.size());
+  if (f.failed())
+    return f.none();
+  Term along = f.integer(int64_t(axis));
+  Term isIt = same(f[0], f.call(wantMax ? "cummax" : "cummin", {f[0], along}));
+  if (isFloat(f[0]))
+    isIt = isIt | of("isnan", f[0]);
+  Term place = where(isIt, placesAlong(sizes[axis], axis, sizes.size()), f.integer(0));
+  return asPlace(f.call("cummax", {place, along}));
 }
 
 /// Between the two elements around q * (N - 1), by how near it is to each.
@@ -130,7 +183,11 @@ llvm::ArrayRef<FormulaEntry> eval::orderFormulas() {
       {"sort", sorted<false>, 1, {"x", "axis", "descending", "stable"}}, // it always is
       {"argsort", sorted<true>, 1, {"x", "axis", "descending", "stable"}},
       {"median", median, 1, {"x", "axis", "keepdim"}},
+      {"place_of_median", placeOfMedian, 1, {"x", "axis", "keepdim"}},
       {"kthvalue", kthValue, 2, {"x", "k", "axis", "keepdim"}},
+      {"place_of_kthvalue", placeOfKth, 2, {"x", "k", "axis", "keepdim"}},
+      {"places_of_cummax", placesSoFar<true>, 2, {"x", "axis"}},
+      {"places_of_cummin", placesSoFar<false>, 2, {"x", "axis"}},
       {"quantile", quantile, 2, {"x", "q", "axis", "keepdim"}},
       {"searchsorted", searchSorted, 2, {"x", "values", "right"}},
       {"bucketize", bucketize, 2, {"x", "boundaries", "right"}},

@@ -225,45 +225,61 @@ static Term nearest(const Term &x, size_t axis, const Term &count, int64_t times
   return at(x, axis, apply(ast::BinaryOp::FloorDiv, place * sizes[axis], count).value);
 }
 
-/// interpolate(x, scale_factor, mode="nearest"), or with `size=`: of a picture (..., H, W)
+/// The last dimensions that `interpolate` changes: as many as its mode says, or is told of, and
+/// else all behind the first two, as PyTorch has it.
+static size_t dimsToScale(Formula &f, const std::string &mode) {
+  size_t rank = rankOfPicture(f, 3), given = std::max(f.list(1).size(), f.list(4).size());
+  if (mode != "nearest")
+    return mode == "linear" ? 1 : 2;
+  size_t dims = given > 1 ? given : rank - 2;
+  if (!f.failed() && dims + 1 > rank)
+    f.refuse(formatted("`{}` of {} has {} dimensions to change at most, and is given {}", f.name,
+                       repr(f[0].value), rank - 1, given));
+  return dims;
+}
+
+/// One for each dimension, of one for all or a list of them.
+static Terms eachOf(Formula &f, size_t i, size_t dims) {
+  Terms given = f.list(i);
+  if (given.size() == 1)
+    given.resize(dims, given[0]);
+  if (!f.failed() && given.size() != dims)
+    f.refuse(formatted("`{}` changes {} dimensions here, got {}", f.name, dims, repr(f[i].value)));
+  return given;
+}
+
+static bool isCount(const Term &size) {
+  bool isFormula =
+      size.value.is(PyValue::Kind::Extension) && size.value.asExtension()->typeName() == "size";
+  return isFormula || (size.value.is(PyValue::Kind::Int) && known(size).value_or(0) > 0);
+}
+
+/// interpolate(x, scale_factor, mode="nearest"), or with `size=`: of (N, C, L), (N, C, H, W) and so
+/// on what is behind the first two dimensions.
 static Term interpolate(Formula &f) {
-  std::string mode = f.word(2, {"nearest", "bilinear"});
-  auto by = pairOf(f, 1, 1, 1);
+  std::string mode = f.word(2, {"nearest", "bilinear", "linear"});
   if (f.has(1) == f.has(4))
     return f.refuse(formatted("`{}` needs `scale_factor` or `size`", f.name));
   if (f.has(3) && f.flag(3, false))
     return f.refuse("`interpolate` keeps the middles of elements: `align_corners` is False");
-  size_t rank = rankOfPicture(f, 3);
-  if (f.failed())
-    return f.none();
+  bool bySize = f.has(4);
+  size_t dims = dimsToScale(f, mode), rank = rankOf(f[0]);
+  Terms wanted = f.failed() ? Terms() : eachOf(f, bySize ? 4 : 1, dims);
   Term x = f[0];
-  Terms wanted = {f[4], f[4]};
-  if (f[4].value.isSequence())
-    wanted = f.list(4);
-  if (wanted.size() != 2)
-    return f.refuse(formatted("`{}` needs two sizes, got {}", f.name, repr(f[4].value)));
-  for (const Term &size : wanted) {
-    bool isFormula =
-        size.value.is(PyValue::Kind::Extension) && size.value.asExtension()->typeName() == "size";
-    bool isCount = size.value.is(PyValue::Kind::Int) && size.value.toInt64().value_or(0) > 0;
-    if (f.has(4) && !isFormula && !isCount)
-      return f.refuse(
-          formatted("a size of `{}` is a whole number above 0, got {}", f.name, repr(size.value)));
+  for (size_t d = 0; d < dims && !f.failed(); ++d) {
+    if (!isCount(wanted[d]) || (!bySize && known(wanted[d]).value_or(INT64_MAX) > INT16_MAX))
+      return f.refuse(formatted("{} of `{}` is a whole number above 0, got {}",
+                                bySize ? "a size" : "`scale_factor`", f.name,
+                                repr(wanted[d].value)));
+    size_t axis = rank - dims + d;
+    Term own = shapeOf(f[0])[axis], count = bySize ? wanted[d] : own * wanted[d];
+    std::optional<int64_t> from = known(own), to = known(count);
+    int64_t times = from && to && *from && *to % *from == 0 ? *to / *from : 0;
+    if (!bySize)
+      times = known(wanted[d]).value_or(0);
+    x = mode == "nearest" ? nearest(x, axis, count, times) : stretched(x, axis, count, times);
   }
-  for (int d = 0; d < 2; ++d) {
-    if (f.failed())
-      return f.none();
-    size_t axis = rank - 2 + d;
-    Term own = shapeOf(f[0])[axis], count = own * f.integer(by[d]);
-    int64_t times = by[d];
-    if (f.has(4)) {
-      count = wanted[d];
-      std::optional<int64_t> from = known(own), to = known(count);
-      times = from && to && *from && *to % *from == 0 ? *to / *from : 0;
-    }
-    x = mode == "bilinear" ? stretched(x, axis, count, times) : nearest(x, axis, count, times);
-  }
-  return x;
+  return f.failed() ? f.none() : x;
 }
 
 /// dropout1d and others: whole channels of (N, C, ...) stay or go.

@@ -144,7 +144,33 @@ struct Sent {
 };
 } // namespace
 
-static Sent sentTo(Formula &f, const Term &x, const Term &index, const Term &values) {
+static bool isSame(const Term &x, const Term &y) { return known(x - y) == 0; }
+
+/// As many elements of `values` as the index has, which are its first.
+static Term firstOf(Term values, const Terms &wanted) {
+  Terms own = shapeOf(values);
+  for (size_t dim = 0; dim < own.size() && own.size() == wanted.size(); ++dim)
+    if (known(own[dim]) != 1 && !isSame(own[dim], wanted[dim]))
+      values = part(values, dim, values.in->integer(0), wanted[dim]);
+  return values;
+}
+
+/// With `filler` behind what there is, so that it has the sizes of a tensor but along `axis`.
+static Term grown(const Term &x, const Term &like, size_t axis, int64_t filler) {
+  Formula &f = *x.in;
+  Terms own = shapeOf(x), sizes = shapeOf(like), widths;
+  bool grows = false;
+  for (size_t dim = 0; dim < own.size(); ++dim) {
+    bool isLess = dim != axis && !isSame(own[dim], sizes[dim]);
+    grows |= isLess;
+    if (isLess) // of which there are not more: that is looked at
+      (void)part(like, dim, f.integer(0), own[dim]);
+    widths.push_back(f.tuple({f.integer(0), isLess ? sizes[dim] - own[dim] : f.integer(0)}));
+  }
+  return grows ? f.call("pad", {x, f.tuple(widths), f.integer(filler)}) : x;
+}
+
+static Sent sentTo(Formula &f, const Term &x, Term index, Term values) {
   Terms sizes = shapeOf(x), own = shapeOf(index);
   Sent sent{f.axis(1, 0, sizes.size()), f.none(), f.none(), f.none()};
   if (f.failed() || own.size() != sizes.size()) {
@@ -152,6 +178,10 @@ static Sent sentTo(Formula &f, const Term &x, const Term &index, const Term &val
     return sent;
   }
   sent.count = own[sent.axis];
+  values = firstOf(values, own);
+  if (rankOf(values) == own.size())
+    values = grown(values, x, sent.axis, 0);
+  index = grown(index, x, sent.axis, -1); // which is no place
   Term place = placesAlong(sizes[sent.axis], sent.axis, sizes.size() + 1);
   sent.isHit = same(unsqueezed(index, int64_t(sent.axis)), place);
   sent.values = rankOf(values) ? unsqueezed(values, int64_t(sent.axis)) : values;

@@ -55,6 +55,28 @@ static Term unflatten(Formula &f) {
   return reshaped(f[0], sizes);
 }
 
+/// x.unfold(axis, size, step): windows along a dimension, whose elements are the last dimension.
+static Term unfoldAlong(Formula &f) {
+  Terms sizes = shapeOf(f[0]);
+  size_t rank = sizes.size(), axis = f.axis(1, 0, rank);
+  int64_t size = f.whole(2, 1), step = f.whole(3, 1);
+  if (!f.failed() && (size < 1 || step < 1))
+    return f.refuse(formatted("`x.unfold(axis, size, step)` needs a size and a step from 1 on, got "
+                              "{} and {}",
+                              size, step));
+  if (f.failed())
+    return f.none();
+  Term count =
+      apply(ast::BinaryOp::FloorDiv, sizes[axis] + f.integer(step - size), f.integer(step));
+  Term place = placesAlong(count, 0, 2) * f.integer(step) + placesAlong(f.integer(size), 0, 1);
+  std::vector<int64_t> order;
+  for (size_t dim = 0; dim <= rank; ++dim)
+    if (dim != axis + 1)
+      order.push_back(int64_t(dim));
+  order.push_back(int64_t(axis) + 1);
+  return f.failed() ? f.none() : permuted(at(f[0], axis, place.value), order);
+}
+
 /// pixel_shuffle(x, r): of (..., C * r * r, H, W) comes (..., C, H * r, W * r)
 static Term pixelShuffle(Formula &f) {
   Terms sizes = shapeOf(f[0]);
@@ -109,6 +131,7 @@ llvm::ArrayRef<FormulaEntry> eval::shapeFormulas() {
       {"reshape_as", viewAs, 2, {"x", "y"}},
       {"movedim", moveDims, 3, {"x", "source", "destination"}},
       {"unflatten", unflatten, 3, {"x", "axis", "sizes"}},
+      {"unfold_along", unfoldAlong, 4, {"x", "dimension", "shape", "step"}},
       {"pixel_shuffle", pixelShuffle, 2, {"x", "factor"}},
       {"count_nonzero", countNonZero, 1, {"x", "axis", "keepdim"}},
       {"nansum", nanSum, 1, {"x", "axis", "keepdim"}},

@@ -28,7 +28,7 @@ static Term digamma(Formula &f) {
 }
 
 static Term logAddExp2(Formula &f) {
-  Term rest = of("exp2", negative(of("abs", f[0] - f[1])));
+  Term rest = of("exp2", negative(apartBy(f[0], f[1])));
   return larger(f[0], f[1]) + of("log1p", rest) / std::numbers::ln2;
 }
 static Term scaledByPower(Formula &f) { return f[0] * of("exp2", f[1] * 1.0); }

@@ -39,7 +39,7 @@ template <bool squareRoot> static Term nanSpread(Formula &f) {
   Term mean = f.reduce("sum", without(f, 0), f[1], keeps) / f.reduce("sum", ones, f[1], keeps);
   Term off = where(isThere, f[0] - mean, f.number(0));
   Term spread = reducedAs(f, "sum", off * off) / (reducedAs(f, "sum", ones) - f.or_(3, 0));
-  return squareRoot ? of("sqrt", spread) : spread;
+  return squareRoot ? lengthOfPowers(spread, 0.5) : spread;
 }
 
 //===----------------------------------------------------------------------===//
@@ -55,7 +55,7 @@ static Term allEqual(Formula &f) { return of("all", same(f[0], f[1])); }
 static Term matrixNorm(Formula &f) {
   (void)f.word(1, {"fro"});
   Term last = f.tuple({f.integer(-2), f.integer(-1)});
-  return of("sqrt", f.reduce("sum", f[0] * f[0], last, f.boolean(f.flag(2, false))));
+  return lengthOfPowers(f.reduce("sum", f[0] * f[0], last, f.boolean(f.flag(2, false))), 0.5);
 }
 /// renorm(x, p, axis, maxnorm): what lies at one place of the axis is that long at most.
 static Term renorm(Formula &f) {

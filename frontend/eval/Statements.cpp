@@ -125,19 +125,12 @@ Flow StatementRunner::run(const ast::Stmt &stmt, const ScopePtr &scope) {
   return {};
 }
 
-/// `with torch.no_grad():` says of a body what is so everywhere: it runs.
+/// `with torch.no_grad():` says of a body what is so everywhere but in what is differentiated.
 Flow StatementRunner::runWith(const ast::With &stmt, const ScopePtr &scope) {
   for (const ast::With::Item &item : stmt.items) {
     auto *call = llvm::dyn_cast<ast::Call>(item.context.get());
     std::string context = call ? dottedName(*call->callee) : "";
-    bool isKnown = isWithoutGradients(context) && !item.target && !stmt.isAsync;
-    if (isKnown && evaluator.gradients > 0)
-      return errorAt(unsupported(formatted("`{}` inside of what `tile.grad` differentiates is not "
-                                           "supported: compute it outside, and pass it to the "
-                                           "function as an argument without a gradient",
-                                           context)),
-                     scope, item.context->range);
-    if (isKnown)
+    if (isWithoutGradients(context) && !item.target && !stmt.isAsync)
       continue;
     if (StringRef(context).ends_with("autocast"))
       return errorAt(
@@ -147,7 +140,9 @@ Flow StatementRunner::runWith(const ast::With &stmt, const ScopePtr &scope) {
           scope, item.context->range);
     return errorAt(unsupported("a `with` statement cannot run at compile time"), scope, stmt.range);
   }
-  return run(stmt.body, scope);
+  Flow flow;
+  evaluator.withoutGradients([&] { flow = run(stmt.body, scope); });
+  return flow;
 }
 
 Flow StatementRunner::runReturn(const ast::Return &stmt, const ScopePtr &scope) {

@@ -66,6 +66,7 @@ static constexpr std::pair<StringRef, StringRef> usualNames[] = {
     {"rint", "round"},
     {"row_stack", "vstack"},
     {"sgn", "sign"},
+    {"stop_gradient", "detach"},
     {"subtract", "sub"},
     {"swapaxes", "transpose"},
     {"swapdims", "transpose"},
@@ -136,10 +137,9 @@ StringRef tile::eval::usualFunction(StringRef name, const CallArgs &args) {
   }
   if (usual != "cross_entropy")
     return usual;
-  // Of some of the rows, or of each by how much its class counts.
+  // Of each row by how much its class counts.
   bool isWeighted = args.positional.size() > 2 && args.positional[2].is(PyValue::Kind::Extension);
-  for (StringRef name : {"weight", "ignore_index"})
-    isWeighted |= !given(args, SIZE_MAX, name, name).isNone();
+  isWeighted |= !given(args, SIZE_MAX, "weight", "weight").isNone();
   PyValue labels = given(args, 1, "target", "labels");
   Result type = labels.is(PyValue::Kind::Extension) ? attribute(labels, "dtype") : Result(labels);
   bool areShares = type && type->is(PyValue::Kind::DType) && type->asDType().isFloating();
@@ -343,6 +343,8 @@ std::unique_ptr<EvalError> tile::eval::useUsualForms(StringRef name, CallArgs &a
   if (name == "cross_entropy") {
     renameKeyword(args, "x", "logits");
     renameKeyword(args, "y", "labels");
+    if (args.keyword("weight"))
+      (void)takeKeyword(args, "weight"); // None: of each as much
   }
   if (name.starts_with("cross_entropy_"))
     nameLabels(args);
@@ -367,6 +369,52 @@ std::unique_ptr<EvalError> tile::eval::useUsualForms(StringRef name, CallArgs &a
     }
   }
   return nullptr;
+}
+
+static std::vector<PyValue> shapeOf(const PyValue &x) {
+  Result shape = x.is(PyValue::Kind::Extension) ? attribute(x, "shape") : Result(PyValue());
+  return shape && shape->isSequence() ? shape->elements().vec() : std::vector<PyValue>();
+}
+
+bool tile::eval::classesComeSecond(const PyValue &logits, const PyValue &labels) {
+  std::vector<PyValue> sizes = shapeOf(logits), own = shapeOf(labels);
+  if (sizes.size() < 3)
+    return false;
+  if (own.size() == sizes.size()) // shares of each
+    return true;
+  sizes.erase(sizes.begin() + 1);
+  return llvm::equal(sizes, own, [](auto &x, auto &y) { return repr(x) == repr(y); });
+}
+
+/// `x.where(condition, y)` is `where(condition, x, y)`.
+static std::unique_ptr<EvalError> conditionFirst(CallArgs &args) {
+  PyValue condition = takeKeyword(args, "condition");
+  if (args.positional.size() > 1 && condition.isNone()) {
+    std::swap(args.positional[0], args.positional[1]);
+    args.positionalRanges.clear();
+  } else if (!condition.isNone()) {
+    args.prepend(condition);
+  }
+  auto isBool = [](const PyValue &value) {
+    Result type = value.is(PyValue::Kind::Extension) ? attribute(value, "dtype") : Result(value);
+    return value.is(PyValue::Kind::Bool) ||
+           (type && type->is(PyValue::Kind::DType) && type->asDType().isBool());
+  };
+  auto &given = args.positional;
+  if (given.size() < 2 || isBool(given[0]) || !isBool(given[1]))
+    return nullptr;
+  return fail("`x.where(condition, y)` has x where the condition holds: of a condition and two "
+              "others write `tile.where(condition, x, y)`",
+              "TypeError");
+}
+
+Result tile::eval::usualMethod(StringRef name, CallArgs &args) {
+  if (name == "unfold")
+    return PyValue::string("unfold_along");
+  if (name == "where")
+    if (auto error = conditionFirst(args))
+      return error;
+  return PyValue::string(name.str());
 }
 
 tile::eval::Result tile::eval::geluByTanh(const ArgReader &arguments) {

@@ -19,6 +19,14 @@ llvm::StringRef usualKeyword(llvm::StringRef keyword);
 /// dimension on. Keywords have our names already.
 std::unique_ptr<EvalError> useUsualForms(llvm::StringRef name, CallArgs &args);
 
+/// What a method means whose name is also that of a function with other arguments, which those of
+/// the call become: `x.where(condition, y)`, `x.unfold(axis, size, step)`. The tensor comes first.
+Result usualMethod(llvm::StringRef name, CallArgs &args);
+
+/// Whether classes are dimension 1 of logits (N, C, ...) for labels (N, ...), as PyTorch has them;
+/// else they are the last.
+bool classesComeSecond(const PyValue &logits, const PyValue &labels);
+
 /// Whether `gelu(x, approximate="none")`, as PyTorch has it, is asked for "tanh".
 Result geluByTanh(const ArgReader &arguments);
 

@@ -310,7 +310,8 @@ Result Backward::run(Value result, ArrayRef<Value> targets, Operation *first) {
   for (auto it = first ? std::next(first->getIterator()) : block->begin(); it != block->end();
        ++it) {
     ops.push_back(&*it);
-    if (llvm::any_of(it->getOperands(), [&](Value v) { return wanted.contains(v); }))
+    if (!tracer.withoutGradient.contains(&*it) &&
+        llvm::any_of(it->getOperands(), [&](Value v) { return wanted.contains(v); }))
       wanted.insert(it->result_begin(), it->result_end());
   }
   derivatives[result] = number(1);
@@ -324,7 +325,8 @@ Result Backward::run(Value result, ArrayRef<Value> targets, Operation *first) {
       continue;
     }
     auto found = derivatives.find(op->getResult(0));
-    if (found == derivatives.end() || llvm::is_contained(targets, op->getResult(0)))
+    if (found == derivatives.end() || llvm::is_contained(targets, op->getResult(0)) ||
+        tracer.withoutGradient.contains(op))
       continue;
     V g = found->second;
     through(op, g);

@@ -304,6 +304,7 @@ struct TracedCalls : eval::FormulaCalls {
     return tracer.callNamed(name, args).value();
   }
   bool computes() const override { return false; }
+  bool differentiates() const override { return tracer.evaluator.gradients > 0; }
   Tracer &tracer;
 };
 } // namespace
@@ -329,16 +330,27 @@ static Result scatter(Tracer &tracer, StringRef name, const CallArgs &args) {
   int64_t axis;
   if (auto error = readAxis(name, r[1], own.size(), axis))
     return error;
-  bool isWhole = own.size() == sent.size() && !source.isWeak && source.type().sizes() == sent;
+  bool isWhole =
+      own.size() == sent.size() && !source.isWeak && source.type().sizes().size() == sent.size();
   for (size_t i = 0; isWhole && i < own.size(); ++i)
     isWhole = int64_t(i) == axis || own[i] == sent[i];
   if (!isWhole || sent[axis].constant().value_or(kFewTaken + 1) <= kFewTaken)
     return formula(tracer, name, args);
   PyValue along = PyValue::integer(axis);
+  Result values = r[3]; // as many as the index has, the first
+  Sizes given = source.type().sizes();
+  for (size_t i = 0; i < sent.size(); ++i)
+    tracer.require(given[i] - sent[i],
+                   formatted("`scatter` sends `{}` elements of `{}`", sent[i], given[i]));
+  if (given != sent)
+    values = tracer.window(source, Sizes(sent.size(), Size(0)), sent, /*inside=*/true,
+                           /*loose=*/false);
+  if (!values)
+    return values;
   Result last = callLibrary(tracer, "last_sent", {r[2], tracer.sizeValue(own[axis]), along});
   Result isSent = last ? tracer.map(MapKind::ge, name, {*last, PyValue::integer(0)}) : PyValue();
   Result at = last ? tracer.map(MapKind::maximum, name, {*last, PyValue::integer(0)}) : PyValue();
-  Result value = at ? call(tracer, "gather", {r[3], along, *at}) : PyValue();
+  Result value = at ? call(tracer, "gather", {*values, along, *at}) : PyValue();
   Result typed = value ? tracer.cast(*value, r.tensor().type().getElement()) : PyValue();
   for (Result *made : {&last, &isSent, &at, &value, &typed})
     if (!*made)

@@ -156,9 +156,21 @@ std::optional<Result> Tracer::callNamed(StringRef name, const CallArgs &args) {
   return entry->fn(*this, entry->name, given);
 }
 
-std::optional<Result> Tracer::callWritten(StringRef name, const CallArgs &args) {
+/// `maximum(x, y)` and `minimum`, of which equals share the gradient; those inside of others, such
+/// as `clamp`, give it to the first.
+static void noteShares(Tracer &tracer, StringRef function, const Result &made) {
+  bool isExtremum = function == "maximum" || function == "minimum";
+  auto *value = isExtremum && made ? made->dynExtension<TensorValue>() : nullptr;
+  if (value && tracer.evaluator.gradients > 0)
+    tracer.sharing.insert(value->value.getDefiningOp());
+}
+
+std::optional<Result> Tracer::callWritten(StringRef name, const CallArgs &args, bool isMethod) {
   std::optional<Result> made = callNamed(name, args);
-  std::optional<eval::Extrema> asked = made && *made ? eval::Extrema::of(name, args) : std::nullopt;
+  if (made)
+    noteShares(*this, eval::usualFunction(name, args), *made);
+  std::optional<eval::Extrema> asked =
+      made && *made ? eval::Extrema::of(name, args, isMethod) : std::nullopt;
   auto *values = asked ? (*made)->dynExtension<TensorValue>() : nullptr;
   if (!values)
     return made;

@@ -66,6 +66,31 @@ Result GradValue::call(eval::Evaluator &evaluator, const CallArgs &args) {
   return withValue ? Result(PyValue::tuple({*value, out})) : Result(out);
 }
 
+void Tracer::withoutGradients(llvm::function_ref<void()> run) {
+  Block *block = builder.getInsertionBlock();
+  Operation *before = block->empty() ? nullptr : &block->back();
+  run();
+  for (auto it = before ? std::next(before->getIterator()) : block->begin(); it != block->end();
+       ++it)
+    withoutGradient.insert(&*it);
+}
+
+/// detach(x): x itself where nothing is differentiated.
+static Result detached(Tracer &tracer, StringRef name, const CallArgs &args) {
+  TensorReader r(tracer, name, args, {"x"}, 1);
+  if (!r)
+    return r.error();
+  const Operand &x = r.tensor();
+  if (tracer.evaluator.gradients == 0)
+    return r[0];
+  Result same = tracer.rearrange(x, inOrder(x.type().sizes().size()));
+  if (auto *tensor = same ? same->dynExtension<TensorValue>() : nullptr) {
+    tensor->isWeak = x.isWeak;
+    tracer.withoutGradient.insert(tensor->value.getDefiningOp());
+  }
+  return same;
+}
+
 /// grad(f, argnums=0): by one argument, or by several of a tuple.
 template <bool withValue> static Result grad(Tracer &tracer, StringRef name, const CallArgs &args) {
   ArgReader r(name, args, {"f", "argnums"}, 1);
@@ -89,6 +114,7 @@ template <bool withValue> static Result grad(Tracer &tracer, StringRef name, con
 }
 
 ArrayRef<TracedEntry> tensors::tracedGradients() {
-  static const TracedEntry table[] = {{"grad", grad<false>}, {"value_and_grad", grad<true>}};
+  static const TracedEntry table[] = {
+      {"grad", grad<false>}, {"value_and_grad", grad<true>}, {"detach", detached}};
   return table;
 }

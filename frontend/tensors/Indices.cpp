@@ -1,5 +1,6 @@
 //===- Indices.cpp - numbers along dimensions, and what is made of them ---===//
-#include "frontend/tensors/Tracer.h"
+#include "frontend/eval/Synonyms.h"
+#include "frontend/tensors/Library.h"
 #include "text/Format.h"
 
 using namespace tile;
@@ -250,14 +251,74 @@ static Result smoothed(Tracer &tracer, StringRef name, const PyValue &logits, co
   return part ? tracer.map(MapKind::add, name, {picked, *part}) : std::move(part);
 }
 
-/// cross_entropy(logits, labels, reduction="mean", label_smoothing=0): of logits (..., N) and
-/// labels (...).
+namespace {
+/// Which rows count: all but those whose label is `index`. None: all of them.
+struct Ignored {
+  Operand labels;
+  PyValue index;
+  Result compare(Tracer &tracer, MapKind kind) const {
+    return tracer.map(kind, "cross_entropy", {tracer.wrap(labels.value), index});
+  }
+};
+} // namespace
+
+static Ignored ignoredBy(const Operand &labels, const PyValue &index) {
+  bool isNegative = index.toInt64().value_or(0) < 0;
+  return {labels, isNegative && isNeverNegative(labels.value) ? PyValue() : index};
+}
+
+/// How many count. Gradients need the number before anything else: it has a kernel of its own then,
+/// and what each row has is not stored until it is known.
+static Result countOf(Tracer &tracer, const Ignored &ignored) {
+  Result count = PyValue();
+  if (tracer.evaluator.gradients > 0 && ignored.index.toInt64()) {
+    tracer.withoutGradients([&] {
+      count = callLibrary(tracer, "how_many_unlike",
+                          {tracer.wrap(ignored.labels.value), ignored.index});
+    });
+    return count;
+  }
+  Result isCounted = ignored.compare(tracer, MapKind::ne);
+  Result ones = isCounted ? tracer.map(MapKind::select, "mean",
+                                       {*isCounted, PyValue::number(1), PyValue::number(0)})
+                          : std::move(isCounted);
+  return ones ? *tracer.callNamed("sum", {{*ones}, {}}) : std::move(ones);
+}
+
+/// Losses of rows, 0 of those that are ignored, as one number. The mean is of the others: what is
+/// counted has no say in its type.
+static Result together(Tracer &tracer, StringRef how, Result loss, const Ignored &ignored) {
+  bool counts = !ignored.index.isNone();
+  if (loss && counts) {
+    Result isCounted = ignored.compare(tracer, MapKind::ne);
+    loss = isCounted ? tracer.map(MapKind::select, "mean", {*isCounted, *loss, PyValue::number(0)})
+                     : std::move(isCounted);
+  }
+  if (!loss || how == "none")
+    return loss;
+  if (how == "sum" || !counts)
+    return *tracer.callNamed(how, {{*loss}, {}});
+  Result total = *tracer.callNamed("sum", {{*loss}, {}}), count = countOf(tracer, ignored);
+  Result mean = total && count ? tracer.map(MapKind::div, "mean", {*total, *count}) : PyValue();
+  for (Result *made : {&total, &count, &mean})
+    if (!*made)
+      return std::move(*made);
+  return tracer.cast(*mean, total->dynExtension<TensorValue>()->type().getElement());
+}
+
+/// cross_entropy(logits, labels, reduction="mean", label_smoothing=0, ignore_index=-100): of logits
+/// (..., N) and labels (...), or of (N, C, ...) and (N, ...).
 static Result crossEntropy(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"logits", "labels", "reduction", "label_smoothing"}, 2);
+  ArgReader r(name, args, {"logits", "labels", "reduction", "label_smoothing", "ignore_index"}, 2);
   Operand logits, labels;
   if (!r)
     return r.error();
-  if (auto error = tracer.operand(name, r[0], logits))
+  Result x = r[0];
+  if (eval::classesComeSecond(r[0], r[1]))
+    x = *tracer.callNamed("movedim", {{r[0], PyValue::integer(1), PyValue::integer(-1)}, {}});
+  if (!x)
+    return x;
+  if (auto error = tracer.operand(name, *x, logits))
     return error;
   if (auto error = tracer.operand(name, r[1], labels))
     return error;
@@ -265,21 +326,20 @@ static Result crossEntropy(Tracer &tracer, StringRef name, const CallArgs &args)
   if (sizes.empty() || ArrayRef(sizes).drop_back() != ArrayRef(rows) ||
       !mlir::isa<mlir::IntegerType>(labels.type().getElement()))
     return fail(formatted("`cross_entropy` needs logits of shape (..., N) and integer labels of "
-                          "shape (...), got {} and {}",
+                          "shape (...), or (N, C, ...) and (N, ...), got {} and {}",
                           graph::shapeText(sizes), graph::shapeText(rows)),
                 "ValueError");
   std::string how = r.has(2) && r[2].isStr() ? r[2].asStr() : "mean";
   if (how != "mean" && how != "none" && how != "sum")
     return fail("`reduction` of `cross_entropy` is \"mean\", \"sum\" or \"none\"");
   // log(sum(exp(x))) - x[label]: everything is known after one pass over the row.
-  Result total = tracer.callNamed("logsumexp", {{r[0]}, {{"axis", PyValue::integer(-1)}}}).value();
+  Result total = tracer.callNamed("logsumexp", {{*x}, {{"axis", PyValue::integer(-1)}}}).value();
   Result picked = total ? pick(tracer, name, logits, labels) : Result(total.takeError());
   if (picked && !r.get(3).isNone())
-    picked = smoothed(tracer, name, r[0], *picked, r[3]);
+    picked = smoothed(tracer, name, *x, *picked, r[3]);
   Result loss = picked ? tracer.map(MapKind::sub, name, {*total, *picked}) : std::move(picked);
-  if (!loss || how == "none")
-    return loss;
-  return tracer.callNamed(how, {{*loss}, {}}).value();
+  Ignored ignored = ignoredBy(labels, r.has(4) ? r[4] : PyValue::integer(-100));
+  return together(tracer, how, std::move(loss), ignored);
 }
 
 ArrayRef<TracedEntry> tensors::tracedIndices() {

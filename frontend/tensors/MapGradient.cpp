@@ -143,8 +143,13 @@ void Backward::throughMap(graph::MapOp op, V g) {
   case MapKind::maximum:
   case MapKind::minimum: {
     V isFirst = map(op.getKind() == MapKind::maximum ? MapKind::ge : MapKind::le, {x, y});
-    to(0, [&] { return where(isFirst, g, zero); });
-    to(1, [&] { return where(isFirst, zero, g); });
+    auto share = [&](V derivative) { // each of two equals has half, where PyTorch has it so
+      return tracer.sharing.contains(op)
+                 ? where(map(MapKind::eq, {x, y}), mul(g, number(0.5)), derivative)
+                 : derivative;
+    };
+    to(0, [&] { return share(where(isFirst, g, zero)); });
+    to(1, [&] { return share(where(isFirst, zero, g)); });
     return;
   }
   case MapKind::select:

@@ -221,15 +221,21 @@ static Result pad(Tracer &tracer, StringRef name, const CallArgs &args) {
 // By indices
 //===----------------------------------------------------------------------===//
 
+/// take(x, index): of all elements in order.
 static Result take(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"x", "index"}, 2);
-  return r ? takeRows(tracer, name, r[0], r[1]) : Result(r.error());
+  TensorReader r(tracer, name, args, {"x", "index"}, 2);
+  if (!r)
+    return r.error();
+  Sizes sizes = r.tensor().type().sizes();
+  Result row =
+      sizes.size() == 1 ? Result(r[0]) : tracer.reshape(r.tensor(), {graph::product(sizes)});
+  return row ? takeRows(tracer, name, *row, r[1], /*wraps=*/true) : std::move(row);
 }
 
 /// embedding(index, weight): rows of the weight.
 static Result embedding(Tracer &tracer, StringRef name, const CallArgs &args) {
   ArgReader r(name, args, {"index", "weight"}, 2);
-  return r ? takeRows(tracer, name, r[1], r[0]) : Result(r.error());
+  return r ? takeRows(tracer, name, r[1], r[0], /*wraps=*/false) : Result(r.error());
 }
 
 /// flip(x, axis): one or several

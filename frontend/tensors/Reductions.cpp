@@ -63,7 +63,8 @@ static std::unique_ptr<EvalError> read(Tracer &tracer, StringRef name, const Cal
     return keepdim.takeError();
   out.keepdim = keepdim->asBool();
   out.correction = r.has(3) ? r[3].toDouble().value_or(0) : 0;
-  return readAxes(name, r.get(1), out.x.type().sizes().size(), out.axes);
+  bool isOfNone = r.get(1).isSequence() && r.get(1).elements().empty(); // all, as in PyTorch
+  return readAxes(name, isOfNone ? PyValue() : r.get(1), out.x.type().sizes().size(), out.axes);
 }
 
 static Result reduction(Tracer &tracer, StringRef name, const CallArgs &args) {
@@ -125,6 +126,17 @@ static Result varianceOf(Tracer &tracer, const PyValue &x, ArrayRef<int64_t> axe
   return apart ? meanOf(tracer, *apart, axes, keepdim, correction) : std::move(apart);
 }
 
+/// The slope of what has none where it is 0 is 0 there, as PyTorch has it.
+static Result rootOfSpread(Tracer &tracer, const PyValue &spread) {
+  if (tracer.evaluator.gradients == 0)
+    return tracer.map(MapKind::sqrt, {spread});
+  Result isNone = tracer.map(MapKind::eq, {spread, PyValue::number(0)});
+  Result safe = isNone ? tracer.map(MapKind::select, {*isNone, PyValue::number(1), spread})
+                       : Result(isNone.takeError());
+  Result root = safe ? tracer.map(MapKind::sqrt, {*safe}) : std::move(safe);
+  return root ? tracer.map(MapKind::select, {*isNone, PyValue::number(0), *root}) : std::move(root);
+}
+
 template <bool squareRoot>
 static Result variance(Tracer &tracer, StringRef name, const CallArgs &args) {
   Given given;
@@ -133,7 +145,7 @@ static Result variance(Tracer &tracer, StringRef name, const CallArgs &args) {
   Result x = floats(tracer, given.value);
   if (x)
     x = varianceOf(tracer, *x, given.axes, given.keepdim, given.correction);
-  return x && squareRoot ? tracer.map(MapKind::sqrt, {*x}) : std::move(x);
+  return x && squareRoot ? rootOfSpread(tracer, *x) : std::move(x);
 }
 
 Result Tracer::scan(ReduceKind kind, const Operand &x, int64_t axis, bool reverse) {

@@ -12,9 +12,71 @@ using namespace tile::tensors;
 
 using Dims = llvm::SmallVector<int64_t>;
 
+//===----------------------------------------------------------------------===//
+// From the end
+//===----------------------------------------------------------------------===//
+
+/// Of an operation of elements: what it gives of numbers that are not below zero.
+static bool mapIsNeverNegative(graph::MapOp op) {
+  auto of = [&](unsigned i) { return isNeverNegative(op.getOperand(i)); };
+  switch (op.getKind()) {
+  case MapKind::add:
+  case MapKind::mul:
+  case MapKind::floordiv:
+  case MapKind::minimum:
+    return of(0) && of(1);
+  case MapKind::maximum:
+  case MapKind::bit_and:
+    return of(0) || of(1);
+  case MapKind::mod: // has the divisor's sign
+    return of(1);
+  case MapKind::select:
+    return of(1) && of(2);
+  case MapKind::shift_right:
+    return of(0);
+  case MapKind::abs:
+  case MapKind::square:
+    return true;
+  default:
+    return false;
+  }
+}
+
+bool tensors::isNeverNegative(mlir::Value v) {
+  mlir::Type element = graph::typeOf(v).getElement();
+  if (element.isUnsignedInteger() || element.isInteger(1))
+    return true;
+  mlir::Operation *op = v.getDefiningOp();
+  if (!op || !mlir::isa<mlir::IntegerType>(element))
+    return false;
+  if (auto number = mlir::dyn_cast<graph::ConstantOp>(op)) {
+    auto whole = mlir::dyn_cast<mlir::IntegerAttr>(number.getValue());
+    return whole && whole.getInt() >= 0;
+  }
+  if (auto map = mlir::dyn_cast<graph::MapOp>(op))
+    return mapIsNeverNegative(map);
+  if (mlir::isa<graph::IndexOp>(op))
+    return true;
+  bool keeps = mlir::isa<graph::CastOp, graph::RearrangeOp, graph::ReshapeOp, graph::WindowOp,
+                         graph::ReduceOp, graph::ScanOp, graph::JoinOp>(op);
+  return keeps && llvm::all_of(op->getOperands(), isNeverNegative);
+}
+
+/// Indices that count from the end where they are negative. What cannot be stays as it is.
+static Result fromEnd(Tracer &tracer, const Operand &at, const Size &size) {
+  PyValue index = tracer.wrap(at.value, at.isWeak);
+  if (isNeverNegative(at.value) || at.isWeak)
+    return index;
+  Result isBehind = tracer.map(MapKind::lt, "[]", {index, PyValue::integer(0)});
+  Result moved = tracer.map(MapKind::add, "[]", {index, tracer.sizeValue(size)});
+  if (!isBehind || !moved)
+    return !isBehind ? std::move(isBehind) : std::move(moved);
+  return tracer.map(MapKind::select, "[]", {*isBehind, *moved, index});
+}
+
 /// `x[index]` with a tensor of whole numbers: rows.
-Result tensors::takeRows(Tracer &tracer, StringRef name, const PyValue &value,
-                         const PyValue &index) {
+Result tensors::takeRows(Tracer &tracer, StringRef name, const PyValue &value, const PyValue &index,
+                         bool wraps) {
   Operand x, at;
   if (auto error = tracer.operand(name, value, x))
     return error;
@@ -25,6 +87,13 @@ Result tensors::takeRows(Tracer &tracer, StringRef name, const PyValue &value,
       at.type().getElement().isInteger(1))
     return fail(formatted("`{}` needs a tensor and whole numbers for its rows, got {} and {}", name,
                           eval::repr(value), eval::repr(index)));
+  if (wraps) {
+    Result wrapped = fromEnd(tracer, at, sizes[0]);
+    if (!wrapped)
+      return wrapped;
+    if (auto error = tracer.operand(name, *wrapped, at))
+      return error;
+  }
   llvm::SmallVector<mlir::Value> indices;
   Dims dims = inOrder(at.type().sizes().size());
   dims.append(sizes.size() - 1, -1);
@@ -121,6 +190,11 @@ static std::unique_ptr<EvalError> readIndices(Tracer &tracer, ArrayRef<PyValue> 
       return error;
     if (auto error = checkIndex(at))
       return error;
+    Result wrapped = fromEnd(tracer, at, sizes[i]);
+    if (!wrapped)
+      return wrapped.takeError();
+    if (auto error = tracer.operand("[]", *wrapped, at))
+      return error;
     unsigned dim;
     Sizes own = at.type().sizes();
     std::optional<Sizes> both = graph::broadcast(out.shape, own, dim);
@@ -137,7 +211,7 @@ Result tensors::takeElements(Tracer &tracer, const PyValue &value, ArrayRef<PyVa
   if (given.size() == 1)
     if (auto *index = given[0].dynExtension<TensorValue>();
         !index->type().getElement().isInteger(1))
-      return takeRows(tracer, "[]", value, given[0]);
+      return takeRows(tracer, "[]", value, given[0], /*wraps=*/true);
   Operand x;
   if (auto error = tracer.operand("[]", value, x))
     return error;

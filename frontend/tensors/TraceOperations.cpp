@@ -67,6 +67,11 @@ static bool fitsElement(int64_t number, Type element, MapKind kind) {
          ((isBits || type.isUnsigned()) && llvm::isUIntN(bits, number));
 }
 
+/// Sums and products of bools are bools: either, and both.
+static MapKind ofBools(MapKind kind) {
+  return kind == MapKind::add ? MapKind::bit_or : kind == MapKind::mul ? MapKind::bit_and : kind;
+}
+
 Result Tracer::map(MapKind kind, StringRef what, ArrayRef<PyValue> values) {
   SmallVector<Operand, 3> operands(values.size());
   Sizes shape;
@@ -92,6 +97,13 @@ Result Tracer::map(MapKind kind, StringRef what, ArrayRef<PyValue> values) {
   Type element = commonType(ArrayRef(operands).drop_front(isSelect));
   if (graph::needsFloat(kind) && !isa<FloatType>(element))
     element = builder.getF32Type();
+  if (element.isInteger(1) && kind == MapKind::sub)
+    return fail(
+        formatted("`{}` of bools has no meaning: `x ^ y` is where they differ, and `x & ~y` "
+                  "where only the first holds",
+                  what));
+  if (element.isInteger(1))
+    kind = ofBools(kind);
   if (graph::isShift(kind)) {
     if (element.isInteger(1))
       return fail(formatted("`{}` needs integers, got bools", what));

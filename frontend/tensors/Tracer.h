@@ -99,6 +99,7 @@ public:
 
   std::optional<Result> subscriptKernel(eval::Evaluator &evaluator, const PyValue &kernel,
                                         const PyValue &grid) override;
+  void withoutGradients(llvm::function_ref<void()> run) override;
 
   /// Where the evaluator is.
   mlir::Location here();
@@ -140,7 +141,7 @@ public:
   /// A function or method by its name in `tile`; nothing if there is none.
   std::optional<Result> callNamed(StringRef name, const CallArgs &args);
   /// The same where it stands in the source.
-  std::optional<Result> callWritten(StringRef name, const CallArgs &args);
+  std::optional<Result> callWritten(StringRef name, const CallArgs &args, bool isMethod = false);
   static bool hasNamed(StringRef name);
   static std::vector<StringRef> names();
 
@@ -163,6 +164,8 @@ public:
   /// The last value of each parameter that has been written.
   llvm::SmallVector<std::pair<unsigned, mlir::Value>> updated() const;
   std::vector<HandKernel> launches;
+  /// Operations that hand on no gradient, and those that hand half of it to each of two equals.
+  llvm::DenseSet<mlir::Operation *> withoutGradient, sharing;
   /// Why the function is refused, whatever its evaluation comes to: it has too many operations, or
   /// a tensor that cannot be. What makes operations in a loop ends where this is set.
   std::unique_ptr<EvalError> refusal;
@@ -221,8 +224,8 @@ ArrayRef<TracedEntry> tracedGradients();
 /// All tables.
 inline std::array<ArrayRef<TracedEntry>, 9> tracedFunctions() {
   return {tracedElementwise(), tracedReductions(),  tracedViews(),
-          tracedIndices(),     tracedRearranging(), tracedComposed(),
-          tracedCreation(),    tracedLaunches(),    tracedGradients()};
+          tracedIndices(),     tracedRearranging(), tracedGradients(),
+          tracedComposed(),    tracedCreation(),    tracedLaunches()};
 }
 
 /// A size, or a whole number that is one.
@@ -233,8 +236,12 @@ std::unique_ptr<EvalError> readAxis(StringRef name, const PyValue &value, size_t
 /// The axes that a call means, in order; None is all.
 std::unique_ptr<EvalError> readAxes(StringRef name, const PyValue &value, size_t rank,
                                     llvm::SmallVectorImpl<int64_t> &axes);
-/// `x[index]` with a tensor of whole numbers: rows. `name` is how the source calls it.
-Result takeRows(Tracer &tracer, StringRef name, const PyValue &value, const PyValue &index);
+/// Whether whole numbers are known not to be below zero: places, and what is computed of such.
+bool isNeverNegative(mlir::Value v);
+/// `x[index]` with a tensor of whole numbers: rows. `name` is how the source calls it; `wraps` that
+/// negative ones count from the end.
+Result takeRows(Tracer &tracer, StringRef name, const PyValue &value, const PyValue &index,
+                bool wraps);
 /// `x[parts...]`, of which some are tensors of whole numbers.
 Result takeElements(Tracer &tracer, const PyValue &value, ArrayRef<PyValue> parts);
 /// 0, 1, 2 and so on: each dimension where it is.

@@ -1,6 +1,7 @@
 //===- Values.cpp - tensors and sizes while they are traced ---------------===//
 #include "frontend/eval/BuiltinTables.h"
 #include "frontend/eval/InPlace.h"
+#include "frontend/eval/Synonyms.h"
 #include "frontend/tensors/Tracer.h"
 #include "text/Format.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -250,8 +251,8 @@ Result TensorValue::iterate(std::vector<PyValue> &elements) {
   if (shape.empty() || !shape[0].constant())
     return fail(formatted(
         "how many parts a tensor of shape {} has along its first dimension is not "
-        "known when the function is compiled; `max` and `min` give pairs if `dim=` says so, "
-        "`sort`, `median`, `cummax` and `cummin` values only, `argsort` places",
+        "known when the function is compiled; `max`, `min`, `sort` and `median` give pairs if "
+        "`dim=` says so",
         graph::shapeText(shape)));
   CallArgs self;
   self.prepend(PyValue::extension(shared_from_this()));
@@ -268,8 +269,8 @@ static std::string adviceFor(StringRef method) {
     return "what a tensor holds is not known when the function is compiled; one without dimensions "
            "may stand where a number does";
   if (method == "values" || method == "indices")
-    return "`sort` and `median`, and `max` and `min` with `axis=`, give values only, `argmax`, "
-           "`argmin` and `argsort` places";
+    return "`max`, `sort` and their like give values only with `axis=`, and pairs with `dim=`; "
+           "`argmax`, `argmin` and `argsort` give places";
   return "";
 }
 
@@ -329,5 +330,6 @@ Result TensorValue::callMethod(eval::Evaluator &, StringRef method, const CallAr
                              });
   CallArgs all = args;
   all.prepend(extrema ? tracer.wrap(value) : PyValue::extension(shared_from_this()));
-  return *tracer.callWritten(method, all);
+  Result meant = eval::usualMethod(method, all);
+  return meant ? *tracer.callWritten(meant->asStr(), all, /*isMethod=*/true) : std::move(meant);
 }

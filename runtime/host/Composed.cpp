@@ -94,33 +94,19 @@ static Result dropout(const ContextPtr &context, const CallArgs &args) {
   return scaled ? call(context, "where", {*stays, *scaled, PyValue::number(0)}) : std::move(scaled);
 }
 
-/// cross_entropy(logits, labels, reduction="mean", label_smoothing=0)
+/// cross_entropy(logits, labels, reduction="mean", label_smoothing=0, ignore_index=-100)
 static Result crossEntropy(const ContextPtr &context, const CallArgs &args) {
-  ArgReader r("cross_entropy", args, {"logits", "labels", "reduction", "label_smoothing"}, 2);
+  ArgReader r("cross_entropy", args,
+              {"logits", "labels", "reduction", "label_smoothing", "ignore_index"}, 2);
   if (!r)
     return r.error();
   auto *logits = r[0].dynExtension<Tensor>();
   if (!logits || logits->rank() == 0)
     return eval::fail(
         formatted("`cross_entropy` needs a tensor of logits, got {}", eval::repr(r[0])));
-  Result isLabel = call(context, "one_hot", {r[1], PyValue::integer(logits->shape().back())});
-  Result shifted = call(context, "log_softmax", {r[0], PyValue::integer(-1)});
-  if (!isLabel || !shifted)
-    return !isLabel ? std::move(isLabel) : std::move(shifted);
-  Result picked = call(context, "where", {*isLabel, *shifted, PyValue::number(0)});
-  if (picked)
-    picked = call(context, "sum", {*picked, PyValue::integer(-1)});
-  if (picked && !r.get(3).isNone()) {
-    Result all = call(context, "mean", {*shifted, PyValue::integer(-1)});
-    if (all)
-      all = eval::binary(BinaryOp::Sub, *all, *picked);
-    if (all)
-      all = eval::binary(BinaryOp::Mul, *all, r[3]);
-    picked = all ? eval::binary(BinaryOp::Add, *picked, *all) : std::move(all);
-  }
-  Result loss = picked ? call(context, "neg", {*picked}) : std::move(picked);
-  std::string how = r.has(2) && r[2].isStr() ? r[2].asStr() : "mean";
-  return !loss || how == "none" ? std::move(loss) : call(context, how, {*loss});
+  PyValue ignored = r.has(4) ? r[4] : PyValue::integer(-100);
+  return call(context, "cross_entropy_weighted",
+              {r[0], r[1], PyValue(), ignored, r.get(2), r.get(3)});
 }
 
 static Result matmul(const ContextPtr &, const CallArgs &args) {
@@ -223,7 +209,7 @@ static Result attention(const ContextPtr &context, const CallArgs &args) {
 /// embedding(index, weight): rows of the weight.
 static Result embedding(const ContextPtr &context, const CallArgs &args) {
   ArgReader r("embedding", args, {"index", "weight"}, 2);
-  return r ? call(context, "take", {r[1], r[0]}) : Result(r.error());
+  return r ? eval::subscript(r[1], r[0]) : Result(r.error());
 }
 
 /// topk(x, k, axis=-1): the greatest in order, and where they are.

@@ -243,7 +243,7 @@ llvm::ArrayRef<FunctionEntry> elementwiseFunctions() {
       {"fmod", binaryFunction<std::fmod, truncatingMod>, true},
       {"atan2", binaryFunction<std::atan2, nullptr>, true},
       {"pow", power, true},
-      {"where", where, false},
+      {"where", where, true},
       {"clamp", clamp, true},
   };
   return table;

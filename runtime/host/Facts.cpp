@@ -2,6 +2,7 @@
 #include "frontend/eval/BuiltinTables.h"
 #include "frontend/eval/InPlace.h"
 #include "frontend/eval/Methods.h"
+#include "frontend/eval/Synonyms.h"
 #include "frontend/eval/WorkMeter.h"
 #include "runtime/host/Functions.h"
 #include "text/Format.h"
@@ -71,8 +72,8 @@ Result Tensor::attribute(StringRef name) {
   else if (llvm::is_contained({"grad", "backward"}, name))
     message += "; tensors have no gradients here";
   else if (llvm::is_contained({"values", "indices"}, name))
-    message += "; `sort` and `median`, and `max` and `min` with `axis=`, give values only, "
-               "`argmax`, `argmin` and `argsort` places";
+    message += "; `max`, `sort` and their like give values only with `axis=`, and pairs with "
+               "`dim=`; `argmax`, `argmin` and `argsort` give places";
   else if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
     message += formatted("; did you mean `{}`?", near);
   return fail(message, "AttributeError");
@@ -93,7 +94,8 @@ Result Tensor::callMethod(Evaluator &, StringRef name, const CallArgs &args) {
   if (!self)
     return self;
   all.positional.insert(all.positional.begin(), *self);
-  return callWritten(name, context(), all);
+  Result meant = eval::usualMethod(name, all);
+  return meant ? callWritten(meant->asStr(), context(), all, /*isMethod=*/true) : std::move(meant);
 }
 
 //===----------------------------------------------------------------------===//

@@ -71,7 +71,8 @@ std::unique_ptr<eval::EvalError> needTensor(llvm::StringRef name);
 const FunctionEntry *findFunction(llvm::StringRef name);
 Result callFunction(const FunctionEntry &entry, const ContextPtr &context, const CallArgs &args);
 /// The same by its name, where that stands in the source.
-Result callWritten(llvm::StringRef name, const ContextPtr &context, const CallArgs &args);
+Result callWritten(llvm::StringRef name, const ContextPtr &context, const CallArgs &args,
+                   bool isMethod = false);
 /// Gives arguments our names where they have others: `dim=`, `keepdims=`, shapes one by one.
 std::unique_ptr<eval::EvalError> useOwnNames(const FunctionEntry &entry, CallArgs &args);
 /// Names for suggestions.

@@ -173,8 +173,14 @@ Result arrayBinary(const ContextPtr &context, BinaryOp op, Array lhs, Array rhs)
       out.reals[i] = realOp(op, lhs.real(i), rhs.real(i));
     return Tensor::value(context, out);
   }
-  bool logical = lhs.kind == Array::Kind::Bool && rhs.kind == Array::Kind::Bool &&
-                 (op == BinaryOp::And || op == BinaryOp::Or || op == BinaryOp::Xor);
+  bool areBools = lhs.kind == Array::Kind::Bool && rhs.kind == Array::Kind::Bool;
+  if (areBools && op == BinaryOp::Sub)
+    return fail(
+        "`-` of bools has no meaning: `x ^ y` is where they differ, and `x & ~y` where only "
+        "the first holds");
+  if (areBools && (op == BinaryOp::Add || op == BinaryOp::Mul)) // either, and both
+    op = op == BinaryOp::Add ? BinaryOp::Or : BinaryOp::And;
+  bool logical = areBools && (op == BinaryOp::And || op == BinaryOp::Or || op == BinaryOp::Xor);
   Array out = lhs.zerosLike(logical ? Array::Kind::Bool : Array::Kind::Int);
   for (int64_t i = 0; i < out.size(); ++i)
     out.ints[i] = integerOp(op, lhs.ints[i], rhs.ints[i]);

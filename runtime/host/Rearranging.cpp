@@ -240,6 +240,7 @@ static Result gather(const ContextPtr &context, const CallArgs &args) {
   return likeOperand(context, r[0], out);
 }
 
+/// take(x, index): of all elements in order.
 static Result take(const ContextPtr &context, const CallArgs &args) {
   ArgReader r("take", args, {"x", "index"}, 2);
   if (!r)
@@ -250,8 +251,12 @@ static Result take(const ContextPtr &context, const CallArgs &args) {
   Array index;
   if (auto error = readIndices(r[1], index))
     return error;
-  Result rows = Tensor::value(context, index);
-  return rows ? tensor->subscript(nullptr, *rows) : std::move(rows);
+  Result places = Tensor::value(context, index), row = r[0];
+  if (tensor->rank() != 1)
+    row = callFunction(*findFunction("ravel"), context, {{r[0]}, {}});
+  if (!places || !row)
+    return !places ? std::move(places) : std::move(row);
+  return row->dynExtension<Tensor>()->subscript(nullptr, *places);
 }
 
 static Result oneHot(const ContextPtr &context, const CallArgs &args) {
@@ -371,9 +376,10 @@ Result callFunction(const FunctionEntry &entry, const ContextPtr &context, const
              : std::move(value);
 }
 
-Result callWritten(StringRef name, const ContextPtr &context, const CallArgs &args) {
+Result callWritten(StringRef name, const ContextPtr &context, const CallArgs &args, bool isMethod) {
   Result made = callFunction(*findFunction(name), context, args);
-  std::optional<eval::Extrema> asked = made ? eval::Extrema::of(name, args) : std::nullopt;
+  std::optional<eval::Extrema> asked =
+      made ? eval::Extrema::of(name, args, isMethod) : std::nullopt;
   auto *values = asked ? made->dynExtension<Tensor>() : nullptr;
   if (!values)
     return made;

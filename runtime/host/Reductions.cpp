@@ -40,7 +40,7 @@ struct Reduction {
 
 /// The axes to reduce: None (all), an int, or a tuple.
 static std::unique_ptr<eval::EvalError> readAxes(const PyValue &value, size_t rank, Shape &axes) {
-  if (value.isNone()) {
+  if (value.isNone() || (value.isSequence() && value.elements().empty())) { // as PyTorch has it
     for (size_t d = 0; d < rank; ++d)
       axes.push_back(d);
     return nullptr;

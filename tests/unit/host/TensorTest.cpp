@@ -333,7 +333,7 @@ TEST(Reference, Rearranging) {
          {"tile.stack([tile.arange(2), tile.arange(2)], axis=1).tolist()", "[[0, 0], [1, 1]]"},
          {"tile.gather(tile.arange(6).reshape(2, 3), tile.tensor([[2], [0]]), 1).tolist()",
           "[[2], [3]]"},
-         {"tile.take(tile.arange(6).reshape(3, 2), tile.tensor([2, 0])).tolist()",
+         {"tile.take(tile.arange(6).reshape(3, 2), tile.tensor([2, 0]), axis=0).tolist()",
           "[[4, 5], [0, 1]]"},
          {"tile.one_hot(tile.tensor([1, 0]), 3).tolist()", "[[0, 1, 0], [1, 0, 0]]"},
          {"tile.flip(tile.arange(3), 0).tolist()", "[2, 1, 0]"},
