@@ -136,6 +136,14 @@ static bool changeItself(const PyValue &current, const PyValue &result) {
   return true;
 }
 
+/// A name gets a new value, and who runs this is told which one it had.
+static Result rebind(Evaluator &evaluator, const ast::Expr &target, const PyValue &before,
+                     const PyValue &value, const ScopePtr &scope) {
+  if (evaluator.hooks)
+    evaluator.hooks->augmented(before);
+  return evaluator.assign(target, value, scope);
+}
+
 Flow StatementRunner::runAugAssign(const ast::AugAssign &stmt, const ScopePtr &scope) {
   std::optional<Element> element;
   Result current = currentOf(evaluator, *stmt.target, scope, element);
@@ -166,7 +174,7 @@ Flow StatementRunner::runAugAssign(const ast::AugAssign &stmt, const ScopePtr &s
   else if (element)
     result = assignSubscript(element->container, element->index, *result).at(source, stmt.range);
   else
-    result = evaluator.assign(*stmt.target, *result, scope);
+    result = rebind(evaluator, *stmt.target, *current, *result, scope);
   return result ? Flow() : Flow(result.takeError());
 }
 

@@ -29,6 +29,7 @@ std::optional<Result> EvaluatorHooks::subscriptKernel(Evaluator &, const PyValue
                                                       const PyValue &) {
   return std::nullopt;
 }
+void EvaluatorHooks::augmented(const PyValue &) {}
 void EvaluatorHooks::withoutGradients(llvm::function_ref<void()> run) { run(); }
 void EvaluatorHooks::print(StringRef) {}
 

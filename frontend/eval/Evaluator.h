@@ -45,6 +45,8 @@ public:
   /// `kernel[grid]`.
   virtual std::optional<Result> subscriptKernel(Evaluator &evaluator, const PyValue &kernel,
                                                 const PyValue &grid);
+  /// `name += ...` gave the name another value, where it had `before`.
+  virtual void augmented(const PyValue &before);
   /// `with torch.no_grad():` runs what it holds: nothing of that has a gradient.
   virtual void withoutGradients(llvm::function_ref<void()> run);
   /// `print(...)`: the finished line.

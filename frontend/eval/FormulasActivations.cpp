@@ -5,7 +5,9 @@ using namespace tile;
 using namespace tile::eval;
 
 static Term softplusOf(Formula &f) {
-  return f.has(1) ? softplus(f[0] * f[1]) / f[1] : softplus(f[0]);
+  Term x = f.has(1) ? f[0] * f[1] : f[0];
+  Term value = f.has(1) ? softplus(x) / f[1] : softplus(x);
+  return f.has(2) ? where(x > f[2], f[0], value) : value;
 }
 static Term logSigmoid(Formula &f) { return negative(softplus(negative(f[0]))); }
 /// Of what is negative: scale * (e^(x / width) - 1).
@@ -71,7 +73,7 @@ static Term rrelu(Formula &f) {
 llvm::ArrayRef<FormulaEntry> eval::activationFormulas() {
   static const std::vector<FormulaEntry> table = {
       {"rrelu", rrelu, 1, {"x", "lower", "upper", "training"}},
-      {"softplus", softplusOf, 1, {"x", "beta"}},
+      {"softplus", softplusOf, 1, {"x", "beta", "threshold"}},
       {"logsigmoid", logSigmoid, 1, {"x"}},
       {"elu", elu, 1, {"x", "alpha"}},
       {"selu", selu, 1, {"x"}},

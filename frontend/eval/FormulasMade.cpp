@@ -63,6 +63,10 @@ static Term triangle(Formula &f) {
 template <bool isOne> static Term newLike(Formula &f) {
   return f.call(isOne ? "ones" : "zeros", {f[1]}, {{"dtype", typeOf(f[0]).value}});
 }
+/// x.new_tensor(numbers): of the tensor's type.
+static Term newTensor(Formula &f) {
+  return f.call("tensor", {f[1], f.has(2) ? f[2] : typeOf(f[0])});
+}
 static Term newFull(Formula &f) {
   return f.call("full", {f[1], f[2]}, {{"dtype", typeOf(f[0]).value}});
 }
@@ -261,6 +265,7 @@ llvm::ArrayRef<FormulaEntry> eval::madeFormulas() {
       {"tri", triangle, 1, {"n", "m", "k"}},
       {"new_zeros", newLike<false>, 2, {"x", "shape"}, 1},
       {"new_ones", newLike<true>, 2, {"x", "shape"}, 1},
+      {"new_tensor", newTensor, 2, {"x", "data", "dtype"}},
       {"new_full", newFull, 3, {"x", "shape", "value"}},
       {"fill_diagonal", fillDiagonal, 2, {"x", "value"}},
       {"block_diag", blockDiagonal, 1, {"tensors"}, 0},

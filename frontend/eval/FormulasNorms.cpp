@@ -110,14 +110,28 @@ static Term instanceNorm(Formula &f) {
                 ofChannels(f[2], rank));
 }
 
-/// By means and variances that are known, as after training.
+/// By means and variances that are known, as after training; while training by those of the batch.
 static Term batchNorm(Formula &f) {
   size_t rank = rankOf(f[0]);
-  if (f.flag(5, false))
-    return f.refuse("`batch_norm` takes the means and variances that it is given; for those of the "
-                    "batch write `x.mean(axis)` and `x.var(axis)`");
-  Term root = of("rsqrt", ofChannels(f[2], rank) + f.or_(7, 1e-5));
-  Term x = (f[0] - ofChannels(f[1], rank)) * root;
+  bool trains = f.flag(5, false);
+  if (trains && (f.has(1) || f.has(2)))
+    return f.refuse(
+        "`batch_norm` with `training=True` takes the mean and the variance of the batch, "
+        "and changes none that run: give None for them, and write what becomes of those, "
+        "such as `mean.lerp_(x.mean((0, 2, 3)), 0.1)`");
+  if (!f.failed() && !trains && !(f.has(1) && f.has(2)))
+    return f.refuse(
+        "`batch_norm` needs means and variances, or `training=True`, which takes those of "
+        "the batch");
+  Term mean = ofChannels(f[1], rank), spread = ofChannels(f[2], rank);
+  if (trains) {
+    Terms axes = {f.integer(0)};
+    for (size_t dim = 2; dim < rank; ++dim)
+      axes.push_back(f.integer(int64_t(dim)));
+    mean = f.reduce("mean", f[0], f.tuple(axes), f.boolean(true));
+    spread = f.reduce("var", f[0], f.tuple(axes), f.boolean(true));
+  }
+  Term x = (f[0] - mean) * of("rsqrt", spread + f.or_(7, 1e-5));
   return scaled(x, ofChannels(f[3], rank), ofChannels(f[4], rank));
 }
 
@@ -150,6 +164,36 @@ static std::vector<int64_t> ofEach(Formula &f, size_t i, std::vector<int64_t> ot
   return given;
 }
 
+/// How many elements of each window are none of the padding.
+static Term placesThere(const Term &pooled, const Terms &sizes, const Windows &w) {
+  Formula &f = *pooled.in;
+  Terms own = shapeOf(pooled);
+  Term count = f.number(1);
+  size_t rank = own.size(), dims = w.kernel.size();
+  for (size_t d = 0; d < dims && !f.failed(); ++d) {
+    size_t axis = rank - dims + d;
+    Term from =
+        placesAlong(own[axis], axis, rank) * f.integer(w.stride[d]) + f.integer(-w.padding[d]);
+    Term to = smaller(from + f.integer(w.kernel[d]), sizes[axis]);
+    count = count * (to - larger(from, f.integer(0)));
+  }
+  return count;
+}
+
+/// What is not supported of `max_pool2d(..., dilation, ceil_mode, return_indices)`, or of
+/// `avg_pool2d(..., ceil_mode, count_include_pad)`.
+static bool isPlainPool(Formula &f, bool isMaximum) {
+  if (isMaximum && f.whole(4, 1) != 1)
+    f.refuse(formatted("`{}` has windows without gaps: `dilation` is 1", f.name));
+  if (f.flag(isMaximum ? 5 : 4, false))
+    f.refuse(formatted("`{}` rounds the number of windows down: `ceil_mode` is False; pad behind "
+                       "the ends for more",
+                       f.name));
+  if (isMaximum && f.flag(6, false))
+    f.refuse(formatted("`{}` gives values only: `return_indices` is False", f.name));
+  return !f.failed();
+}
+
 /// Each element of a window, all windows side by side, combined with the next.
 template <size_t dims, bool isMaximum> static Term pool(Formula &f) {
   Term x = f[0];
@@ -160,7 +204,7 @@ template <size_t dims, bool isMaximum> static Term pool(Formula &f) {
     return f.refuse(formatted("`{}` needs a tensor of {} dimensions at least", f.name, dims));
   w.stride = ofEach(f, 2, w.kernel, dims, 1);
   w.padding = ofEach(f, 3, {0}, dims, 0);
-  if (f.failed())
+  if (!isPlainPool(f, isMaximum))
     return f.none();
   size_t first = sizes.size() - dims;
   int64_t places = 1;
@@ -187,7 +231,9 @@ template <size_t dims, bool isMaximum> static Term pool(Formula &f) {
     }
     all = all.value.isNone() ? one : isMaximum ? larger(all, one) : all + one;
   }
-  return isMaximum ? all : all / double(places);
+  if (isMaximum)
+    return all;
+  return f.flag(5, true) ? all / double(places) : all / placesThere(all, sizes, w);
 }
 
 /// adaptive_avg_pool2d(x, output_size): as many windows of one size.
@@ -209,6 +255,14 @@ template <bool isMaximum> static Term adaptivePool(Formula &f) {
                   f.boolean(false));
 }
 
+/// adaptive_avg_pool1d(x, output_size): of a picture of one row.
+template <bool isMaximum> static Term adaptivePoolOfRows(Formula &f) {
+  Term size = f.tuple({f.integer(1), f.list(1).empty() ? f.integer(1) : f.list(1)[0]});
+  Term row = f.call(isMaximum ? "adaptive_max_pool2d" : "adaptive_avg_pool2d",
+                    {unsqueezed(f[0], -2), size});
+  return f.call("squeeze", {row, f.integer(-2)});
+}
+
 /// conv1d: a picture of one row.
 static Term conv1d(Formula &f) {
   auto along = [&](size_t i, int64_t otherwise, int64_t row) {
@@ -225,6 +279,10 @@ static Term conv1d(Formula &f) {
 }
 
 llvm::ArrayRef<FormulaEntry> eval::normFormulas() {
+  const std::vector<llvm::StringRef> maximumPool = {
+      "x", "kernel_size", "stride", "padding", "dilation", "ceil_mode", "return_indices"};
+  const std::vector<llvm::StringRef> meanPool = {"x",       "kernel_size", "stride",
+                                                 "padding", "ceil_mode",   "count_include_pad"};
   static const std::vector<FormulaEntry> table = {
       {"norm", norm, 1, {"x", "p", "axis", "keepdim"}},
       {"vector_norm", norm, 1, {"x", "p", "axis", "keepdim"}},
@@ -237,13 +295,15 @@ llvm::ArrayRef<FormulaEntry> eval::normFormulas() {
       {"instance_norm", instanceNorm, 1, {"x", "weight", "bias", "eps"}},
       {"batch_norm",
        batchNorm,
-       3,
+       1,
        {"x", "running_mean", "running_var", "weight", "bias", "training", "momentum", "eps"}},
-      {"max_pool1d", pool<1, true>, 2, {"x", "kernel_size", "stride", "padding"}},
-      {"max_pool2d", pool<2, true>, 2, {"x", "kernel_size", "stride", "padding"}},
-      {"avg_pool1d", pool<1, false>, 2, {"x", "kernel_size", "stride", "padding"}},
-      {"avg_pool2d", pool<2, false>, 2, {"x", "kernel_size", "stride", "padding"}},
+      {"max_pool1d", pool<1, true>, 2, maximumPool},
+      {"max_pool2d", pool<2, true>, 2, maximumPool},
+      {"avg_pool1d", pool<1, false>, 2, meanPool},
+      {"avg_pool2d", pool<2, false>, 2, meanPool},
       {"conv1d", conv1d, 2, {"x", "weight", "bias", "stride", "padding", "dilation", "groups"}},
+      {"adaptive_avg_pool1d", adaptivePoolOfRows<false>, 2, {"x", "output_size"}},
+      {"adaptive_max_pool1d", adaptivePoolOfRows<true>, 2, {"x", "output_size"}},
       {"adaptive_avg_pool2d", adaptivePool<false>, 2, {"x", "output_size"}},
       {"adaptive_max_pool2d", adaptivePool<true>, 2, {"x", "output_size"}},
   };

@@ -160,11 +160,16 @@ static Term quantile(Formula &f) {
   if (!q || *q < 0 || *q > 1)
     return f.refuse(formatted("`quantile` needs a number from 0 to 1, got {}", repr(f[1].value)));
   bool keepdim = f.has(2) && f.flag(3, false);
+  std::string how = f.word(4, {"linear", "lower", "higher", "nearest", "midpoint"});
   Term place = placesOf(x, axis, false), wanted = (sizes[axis] + f.integer(-1)) * f.number(*q);
-  Term low = of("floor", wanted);
-  Term lower = chosen(f, x, same(place, low), axis, keepdim);
-  Term upper = chosen(f, x, same(place, of("ceil", wanted)), axis, keepdim);
-  return lower + (upper - lower) * (wanted - low);
+  auto at = [&](llvm::StringRef round) {
+    return chosen(f, x, same(place, of(round, wanted)), axis, keepdim);
+  };
+  if (how == "nearest" || how == "lower" || how == "higher")
+    return at(how == "nearest" ? "round" : how == "lower" ? "floor" : "ceil");
+  Term lower = at("floor"), upper = at("ceil");
+  Term share = how == "midpoint" ? f.number(0.5) : wanted - of("floor", wanted);
+  return lower + (upper - lower) * share;
 }
 
 /// How many of the sorted are less than each value, or with `right` not greater.
@@ -175,7 +180,10 @@ static Term searched(Formula &f, const Term &sorted, const Term &values, bool ri
   Term isBefore = right ? row <= column : row < column;
   return f.reduce("sum", where(isBefore, f.integer(1), f.integer(0)), int64_t(-1));
 }
-static Term searchSorted(Formula &f) { return searched(f, f[0], f[1], f.flag(2, false)); }
+static Term searchSorted(Formula &f) {
+  bool right = f.word(3, {"left", "right"}) == "right" || f.flag(2, false);
+  return searched(f, f[0], f[1], right);
+}
 static Term bucketize(Formula &f) { return searched(f, f[1], f[0], f.flag(2, false)); }
 
 llvm::ArrayRef<FormulaEntry> eval::orderFormulas() {
@@ -188,8 +196,8 @@ llvm::ArrayRef<FormulaEntry> eval::orderFormulas() {
       {"place_of_kthvalue", placeOfKth, 2, {"x", "k", "axis", "keepdim"}},
       {"places_of_cummax", placesSoFar<true>, 2, {"x", "axis"}},
       {"places_of_cummin", placesSoFar<false>, 2, {"x", "axis"}},
-      {"quantile", quantile, 2, {"x", "q", "axis", "keepdim"}},
-      {"searchsorted", searchSorted, 2, {"x", "values", "right"}},
+      {"quantile", quantile, 2, {"x", "q", "axis", "keepdim", "interpolation"}},
+      {"searchsorted", searchSorted, 2, {"x", "values", "right", "side"}},
       {"bucketize", bucketize, 2, {"x", "boundaries", "right"}},
   };
   return table;

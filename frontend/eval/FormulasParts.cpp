@@ -166,14 +166,34 @@ static Term select(Formula &f) {
   return f.failed() ? f.none() : at(f[0], axis, f[2].value);
 }
 
-/// diff(x, n=1, axis=-1): each element less the one before it, n times.
+/// What is put beside `x` along an axis: of a number one of each.
+static Term besides(const Term &value, const Term &x, size_t axis) {
+  Formula &f = *x.in;
+  Terms sizes = shapeOf(x);
+  if (!value.value.isNumber() || f.failed())
+    return value;
+  sizes[axis] = f.integer(1);
+  return f.call("full", {f.tuple(sizes), value, typeOf(x)});
+}
+
+/// diff(x, n=1, axis=-1, prepend=None, append=None): each element less the one before it, n times.
 static Term diff(Formula &f) {
   Term x = f[0], one = f.integer(1), last = f.integer(-1), none = f.none();
-  Terms sizes = shapeOf(x);
-  size_t axis = f.axis(2, -1, sizes.size());
+  size_t axis = f.axis(2, -1, rankOf(x));
   int64_t n = f.whole(1, 1);
   if (f.failed() || n < 0)
     return f.refuse(formatted("`diff` is taken 0 times or more, not {}", n));
+  if (f.has(3) || f.has(4)) {
+    Terms parts = {x};
+    if (f.has(3))
+      parts.insert(parts.begin(), besides(f[3], x, axis));
+    if (f.has(4))
+      parts.push_back(besides(f[4], x, axis));
+    x = joined(f, parts, int64_t(axis));
+  }
+  Terms sizes = shapeOf(x);
+  if (f.failed())
+    return f.none();
   n = std::min(n, known(sizes[axis]).value_or(n)); // nothing is left then
   for (int64_t i = 0; i < n && !f.failed(); ++i)
     x = part(x, axis, one, none) - part(x, axis, none, last);
@@ -279,7 +299,7 @@ llvm::ArrayRef<FormulaEntry> eval::partFormulas() {
       {"unbind", unbind, 1, {"x", "axis"}},
       {"narrow", narrow, 4, {"x", "axis", "start", "length"}},
       {"select", select, 3, {"x", "axis", "index"}},
-      {"diff", diff, 1, {"x", "n", "axis"}},
+      {"diff", diff, 1, {"x", "n", "axis", "prepend", "append"}},
       {"trapezoid", trapezoid, 1, {"y", "x", "dx", "axis"}},
       {"hstack", horizontal, 1, {"tensors"}},
       {"vstack", vertical, 1, {"tensors"}},

@@ -135,6 +135,32 @@ static Term indexSelect(Formula &f) {
   return f.failed() ? f.none() : at(f[0], axis, f[2].value);
 }
 
+/// take_along_dim(x, index, axis=None): the others of their dimensions are the same, or 1; without
+/// an axis of all elements in order.
+static Term takeAlong(Formula &f) {
+  if (!f.has(2))
+    return f.call("gather", {of("ravel", f[0]), of("ravel", f[1]), f.integer(0)});
+  Terms sizes = shapeOf(f[0]), own = shapeOf(f[1]), of = sizes, at = own;
+  size_t axis = f.axis(2, 0, sizes.size());
+  if (f.failed() || own.size() != sizes.size())
+    return f.refuse(formatted("`{}` needs an index of as many dimensions as the tensor", f.name));
+  bool repeats = false;
+  for (size_t dim = 0; dim < sizes.size(); ++dim) {
+    if (dim == axis || known(sizes[dim] - own[dim]) == 0)
+      continue;
+    bool isOne = known(sizes[dim]) == 1;
+    if (isOne || known(own[dim]) == 1)
+      (isOne ? of : at)[dim] = isOne ? own[dim] : sizes[dim];
+    repeats = true;
+  }
+  Term x = f[0], index = f[1];
+  if (repeats) {
+    x = f.call("expand", {x, f.tuple(of)});
+    index = f.call("expand", {index, f.tuple(at)});
+  }
+  return f.call("gather", {x, index, f.integer(int64_t(axis))});
+}
+
 namespace {
 /// What is sent to the elements of `x` along an axis: the dimension behind it is that of the
 /// senders.
@@ -255,9 +281,19 @@ static Term indexFill(Formula &f) {
   return where(isHit, f[3], f[0]);
 }
 
+/// bincount(x, bins, weights=None): how many are in each, or what they weigh together.
 static Term binCount(Formula &f) {
-  Term hits = hitsOf(f[1], f[0]);
-  return f.reduce("sum", where(hits, f.integer(1), f.integer(0)), int64_t(1));
+  bool isSize =
+      f.has(1) &&
+      (f[1].value.is(PyValue::Kind::Int) ||
+       (f[1].value.is(PyValue::Kind::Extension) && f[1].value.asExtension()->typeName() == "size"));
+  if (!isSize)
+    return f.refuse(
+        "`bincount` needs the number of bins, `bincount(x, bins)` or `bincount(x, bins, "
+        "weights=w)`: sizes of results do not depend on what tensors hold, and "
+        "`minlength` is the least of them only");
+  Term hits = hitsOf(f[1], f[0]), each = f.has(2) ? f[2] : f.integer(1);
+  return f.reduce("sum", where(hits, each, f.integer(0)), int64_t(1));
 }
 
 llvm::ArrayRef<FormulaEntry> eval::placeFormulas() {
@@ -276,7 +312,8 @@ llvm::ArrayRef<FormulaEntry> eval::placeFormulas() {
       {"scatter_add", scatterAdd, 4, {"x", "axis", "index", "src"}},
       {"index_add", indexAdd, 4, {"x", "axis", "index", "source", "alpha"}},
       {"index_fill", indexFill, 4, {"x", "axis", "index", "value"}},
-      {"bincount", binCount, 2, {"x", "bins"}},
+      {"take_along_dim", takeAlong, 2, {"x", "index", "axis"}},
+      {"bincount", binCount, 1, {"x", "bins", "weights", "minlength"}},
   };
   return table;
 }

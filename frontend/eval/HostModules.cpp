@@ -234,6 +234,8 @@ llvm::ArrayRef<BuiltinEntry> eval::hostBuiltins() {
       {"torch.xpu.is_available", answer<false>},
       {"torch.finfo", floatLimits},
       {"torch.iinfo", integerLimits},
+      {"tile.finfo", floatLimits},
+      {"tile.iinfo", integerLimits},
       {"torch.utils._triton.has_triton", answer<true>},
       {"torch.utils._triton.has_triton_package", answer<true>},
       {"triton.runtime.driver.active.get_current_target", currentTarget},

@@ -59,6 +59,26 @@ Result tile::eval::callInPlace(PyValue self, llvm::StringRef name, const CallArg
   return assigned ? Result(std::move(self)) : std::move(assigned);
 }
 
+std::optional<Result>
+tile::eval::callByInPlace(llvm::StringRef name, const CallArgs &args,
+                          llvm::function_ref<Result(llvm::StringRef, const CallArgs &)> call) {
+  const PyValue *given = args.keyword("inplace");
+  if (!given || args.positional.empty() || !args.positional[0].is(PyValue::Kind::Extension))
+    return std::nullopt;
+  Result is = truth(*given);
+  if (!is)
+    return is;
+  CallArgs rest = args;
+  llvm::erase_if(rest.keywords, [](auto &keyword) { return keyword.first == "inplace"; });
+  rest.keywordRanges.clear();
+  if (!is->asBool())
+    return call(name, rest);
+  PyValue self = rest.positional[0];
+  rest.positional.erase(rest.positional.begin());
+  rest.positionalRanges.clear();
+  return callInPlace(self, name.str() + "_", rest, call);
+}
+
 Result tile::eval::shapeChanges(llvm::StringRef name) {
   return fail(formatted("`{}` would change the tensor's shape: `x = x.{}(...)` makes a new one",
                         name, name.drop_back()),

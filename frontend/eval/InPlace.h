@@ -32,6 +32,11 @@ bool isInPlaceMethod(llvm::StringRef name, llvm::function_ref<bool(llvm::StringR
 /// Calls it: `call` is for the method without the underscore, and is given `self` first.
 Result callInPlace(PyValue self, llvm::StringRef name, const CallArgs &args,
                    llvm::function_ref<Result(llvm::StringRef, const CallArgs &)> call);
+/// A call that says `inplace=`, as PyTorch's activations may: with True what comes of it is written
+/// where the first argument lies. Nothing if it says nothing of that.
+std::optional<Result>
+callByInPlace(llvm::StringRef name, const CallArgs &args,
+              llvm::function_ref<Result(llvm::StringRef, const CallArgs &)> call);
 /// Of a method that gives another shape.
 Result shapeChanges(llvm::StringRef name);
 

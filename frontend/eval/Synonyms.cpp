@@ -71,8 +71,7 @@ static constexpr std::pair<StringRef, StringRef> usualNames[] = {
     {"swapaxes", "transpose"},
     {"swapdims", "transpose"},
     {"swish", "silu"},
-    {"take_along_axis", "gather"},
-    {"take_along_dim", "gather"},
+    {"take_along_axis", "take_along_dim"},
     {"tensor_split", "array_split"},
     {"trapz", "trapezoid"},
     {"true_divide", "div"},
@@ -87,6 +86,8 @@ StringRef tile::eval::usualKeyword(StringRef keyword) {
   static constexpr std::pair<StringRef, StringRef> table[] = {
       {"dim", "axis"},
       {"dims", "axis"},
+      {"dim1", "axis1"},
+      {"dim2", "axis2"},
       {"axes", "axis"},
       {"keepdims", "keepdim"},
       {"keep_dims", "keepdim"},
@@ -194,6 +195,11 @@ static void axisFirst(CallArgs &args) {
 /// on; or of one number, which is the width all around.
 static std::unique_ptr<EvalError> pairWidths(CallArgs &args) {
   PyValue mode = takeKeyword(args, "mode");
+  if (mode.isNone() && args.positional.size() > 2 && args.positional[2].isStr()) {
+    mode = args.positional[2]; // PyTorch's third argument, in front of the number
+    args.positional.erase(args.positional.begin() + 2);
+    args.positionalRanges.clear();
+  }
   if (!mode.isNone() && !(mode.isStr() && mode.asStr() == "constant"))
     return unsupported(
         formatted("`pad` puts one number around: the mode is \"constant\", not {}", repr(mode)));
@@ -338,8 +344,17 @@ std::unique_ptr<EvalError> tile::eval::useUsualForms(StringRef name, CallArgs &a
     return widthAround(args);
   if (name == "index_select")
     axisFirst(args);
+  if (name == "flip" && args.positional.size() > 2) { // x.flip(0, 1)
+    auto first = args.positional.begin() + 1;
+    PyValue axes = PyValue::tuple(std::vector<PyValue>(first, args.positional.end()));
+    args.positional.resize(1);
+    args.positional.push_back(std::move(axes));
+    args.positionalRanges.clear();
+  }
   if (name == "gather" && args.positional.size() == 3 && args.positional[1].toInt64())
     std::swap(args.positional[1], args.positional[2]);
+  if (name == "scatter")
+    renameKeyword(args, "value", "src");
   if (name == "cross_entropy") {
     renameKeyword(args, "x", "logits");
     renameKeyword(args, "y", "labels");

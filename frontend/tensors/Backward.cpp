@@ -305,6 +305,7 @@ void Backward::through(Operation *op, V g) {
 
 Result Backward::run(Value result, ArrayRef<Value> targets, Operation *first) {
   Block *block = tracer.builder.getInsertionBlock();
+  Operation *end = block->empty() ? nullptr : &block->back();
   llvm::SmallVector<Operation *> ops;
   wanted.insert(targets.begin(), targets.end());
   for (auto it = first ? std::next(first->getIterator()) : block->begin(); it != block->end();
@@ -342,5 +343,7 @@ Result Backward::run(Value result, ArrayRef<Value> targets, Operation *first) {
   }
   if (error)
     return std::move(error);
+  for (auto it = end ? std::next(end->getIterator()) : block->begin(); it != block->end(); ++it)
+    tracer.derived.insert(&*it);
   return PyValue::tuple(std::move(out));
 }

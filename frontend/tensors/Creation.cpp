@@ -136,7 +136,14 @@ static Result emptyLike(Tracer &tracer, StringRef name, const CallArgs &args) {
   return made;
 }
 
-/// full(shape, value, dtype=fp32)
+/// The type of a tensor of that number: 32 bits of floats, 64 of whole numbers.
+static mlir::Type typeOfNumber(Tracer &tracer, const PyValue &value) {
+  if (value.is(PyValue::Kind::Bool))
+    return tracer.builder.getI1Type();
+  return sizeOf(value) ? mlir::Type(tracer.builder.getI64Type()) : mlir::Type();
+}
+
+/// full(shape, value, dtype=that of the value)
 static Result full(Tracer &tracer, StringRef name, const CallArgs &args) {
   ArgReader r(name, args, {"shape", "value", "dtype"}, 2);
   Sizes sizes;
@@ -144,7 +151,7 @@ static Result full(Tracer &tracer, StringRef name, const CallArgs &args) {
     return r.error();
   if (auto error = readSizes(name, {r[0]}, /*open=*/false, sizes))
     return error;
-  return filled(tracer, name, r[1], sizes, r.get(2), {});
+  return filled(tracer, name, r[1], sizes, r.get(2), typeOfNumber(tracer, r[1]));
 }
 
 /// x.half() and others

@@ -1,6 +1,7 @@
 //===- Functions.cpp - functions of `tile`, element by element ------------===//
+#include "frontend/eval/InPlace.h"
 #include "frontend/eval/Synonyms.h"
-#include "frontend/tensors/Tracer.h"
+#include "frontend/tensors/Masked.h"
 #include "text/Format.h"
 
 using namespace tile;
@@ -146,11 +147,16 @@ std::optional<Result> Tracer::callNamed(StringRef name, const CallArgs &args) {
   const TracedEntry *entry = find(eval::usualFunction(name, args));
   if (!entry)
     return std::nullopt;
+  auto again = [&](StringRef plain, const CallArgs &all) { return *callNamed(plain, all); };
+  if (std::optional<Result> written = eval::callByInPlace(name, args, again))
+    return written;
   CallArgs given = args;
   if (Result converted = inType(*this, entry->name, given); !converted)
     return converted;
   for (auto &[keyword, value] : given.keywords)
     keyword = eval::usualKeyword(keyword).str();
+  if (std::optional<Result> ofParts = callMasked(*this, entry->name, given))
+    return ofParts;
   if (auto error = eval::useUsualForms(entry->name, given))
     return Result(std::move(error));
   return entry->fn(*this, entry->name, given);

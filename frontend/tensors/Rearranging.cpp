@@ -232,10 +232,31 @@ static Result take(Tracer &tracer, StringRef name, const CallArgs &args) {
   return row ? takeRows(tracer, name, *row, r[1], /*wraps=*/true) : std::move(row);
 }
 
-/// embedding(index, weight): rows of the weight.
+/// Rows of which those of one index have no gradient.
+static Result withoutSlopeOf(Tracer &tracer, const PyValue &rows, const PyValue &index,
+                             const PyValue &which, const Size &count) {
+  std::optional<int64_t> number = which.toInt64();
+  if (!number)
+    return fail(
+        formatted("`padding_idx` of `embedding` is a whole number, got {}", eval::repr(which)));
+  PyValue padding = tracer.sizeValue(*number < 0 ? count + Size(*number) : Size(*number));
+  Result is = tracer.map(MapKind::eq, "embedding", {index, padding});
+  if (is)
+    is = *tracer.callNamed("unsqueeze", {{*is, PyValue::integer(-1)}, {}});
+  Result still = *tracer.callNamed("detach", {{rows}, {}});
+  if (!is || !still)
+    return !is ? std::move(is) : std::move(still);
+  return tracer.map(MapKind::select, "embedding", {*is, *still, rows});
+}
+
+/// embedding(index, weight, padding_idx=None): rows of the weight.
 static Result embedding(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"index", "weight"}, 2);
-  return r ? takeRows(tracer, name, r[1], r[0], /*wraps=*/false) : Result(r.error());
+  ArgReader r(name, args, {"index", "weight", "padding_idx"}, 2);
+  Result rows = r ? takeRows(tracer, name, r[1], r[0], /*wraps=*/false) : Result(r.error());
+  if (!rows || r.get(2).isNone() || tracer.evaluator.gradients == 0)
+    return rows;
+  Sizes sizes = r[1].dynExtension<TensorValue>()->sizes();
+  return sizes.size() == 2 ? withoutSlopeOf(tracer, *rows, r[0], r[2], sizes[0]) : std::move(rows);
 }
 
 /// flip(x, axis): one or several

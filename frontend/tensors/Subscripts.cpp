@@ -1,5 +1,6 @@
 //===- Subscripts.cpp - parts of tensors by slices and numbers ------------===//
 #include "frontend/tensors/Subscripts.h"
+#include "frontend/tensors/Masked.h"
 #include "text/Format.h"
 
 using namespace tile;
@@ -128,6 +129,8 @@ std::unique_ptr<EvalError> tensors::readSubscript(Tracer &tracer, ArrayRef<PyVal
 Result TensorValue::subscript(eval::Evaluator *, const PyValue &index) {
   if (std::optional<Result> part = extrema ? extrema->subscript(index) : std::nullopt)
     return std::move(*part);
+  if (isMask(index))
+    return takeByMask(tracer, PyValue::extension(shared_from_this()), index);
   std::vector<PyValue> parts = {index};
   if (index.is(PyValue::Kind::Tuple))
     parts = index.elements().vec();

@@ -71,7 +71,12 @@ static Result fromEnd(Tracer &tracer, const Operand &at, const Size &size) {
   Result moved = tracer.map(MapKind::add, "[]", {index, tracer.sizeValue(size)});
   if (!isBehind || !moved)
     return !isBehind ? std::move(isBehind) : std::move(moved);
-  return tracer.map(MapKind::select, "[]", {*isBehind, *moved, index});
+  Result place = tracer.map(MapKind::select, "[]", {*isBehind, *moved, index});
+  mlir::Attribute number = tracer.builder.getI64IntegerAttr(tracer.indicesFromEnd++);
+  for (Result *made : {&isBehind, &moved, &place})
+    if (auto *value = *made ? (*made)->dynExtension<TensorValue>() : nullptr)
+      value->value.getDefiningOp()->setAttr(graph::kOwnAttr, number);
+  return place;
 }
 
 /// `x[index]` with a tensor of whole numbers: rows.

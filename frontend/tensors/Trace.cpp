@@ -3,7 +3,8 @@
 #include "frontend/eval/InPlace.h"
 #include "frontend/eval/Place.h"
 #include "frontend/eval/WorkMeter.h"
-#include "frontend/tensors/Tracer.h"
+#include "frontend/tensors/Lists.h"
+#include "frontend/tensors/Masked.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "text/Format.h"
 
@@ -145,6 +146,8 @@ static std::unique_ptr<EvalError> buildReturn(Tracer &tracer, func::FuncOp op,
     return fail(formatted("`{}` returns nothing: there is nothing to compute", function.name()));
   func::ReturnOp::create(b, op.getLoc(), values);
   op.setFunctionType(b.getFunctionType(op.getArgumentTypes(), ValueRange(values).getTypes()));
+  if (auto aliased = tracer.checkAliases())
+    return aliased;
   return tracer.checkUpdates();
 }
 
@@ -300,6 +303,12 @@ std::unique_ptr<EvalError> Tracer::operand(StringRef what, const PyValue &value,
   if (std::optional<int64_t> number = value.toInt64()) {
     out = {constant(*number), "", true};
     return nullptr;
+  }
+  if (value.dynExtension<MaskedValue>())
+    return hasNoShape();
+  if (value.isSequence()) {
+    Result listed = ofList(*this, value, {});
+    return listed ? operand(what, *listed, out) : listed.takeError();
   }
   return fail(formatted("`{}` needs a tensor or a number, got {}", what, eval::repr(value)));
 }

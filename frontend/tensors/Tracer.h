@@ -100,6 +100,7 @@ public:
   std::optional<Result> subscriptKernel(eval::Evaluator &evaluator, const PyValue &kernel,
                                         const PyValue &grid) override;
   void withoutGradients(llvm::function_ref<void()> run) override;
+  void augmented(const PyValue &before) override;
 
   /// Where the evaluator is.
   mlir::Location here();
@@ -164,8 +165,18 @@ public:
   /// The last value of each parameter that has been written.
   llvm::SmallVector<std::pair<unsigned, mlir::Value>> updated() const;
   std::vector<HandKernel> launches;
+  /// A view that was given another value by `+=` and its like.
+  struct Alias {
+    mlir::Value view;
+    mlir::Operation *at;
+    eval::Place place;
+  };
+  std::vector<Alias> aliases;
+  std::unique_ptr<EvalError> checkAliases();
+  llvm::DenseSet<mlir::Operation *> derived; ///< operations of gradients, which nobody wrote
   /// Operations that hand on no gradient, and those that hand half of it to each of two equals.
   llvm::DenseSet<mlir::Operation *> withoutGradient, sharing;
+  unsigned indicesFromEnd = 0; ///< that have been made
   /// Why the function is refused, whatever its evaluation comes to: it has too many operations, or
   /// a tensor that cannot be. What makes operations in a loop ends where this is set.
   std::unique_ptr<EvalError> refusal;
@@ -221,11 +232,12 @@ ArrayRef<TracedEntry> tracedComposed();
 ArrayRef<TracedEntry> tracedCreation();
 ArrayRef<TracedEntry> tracedLaunches();
 ArrayRef<TracedEntry> tracedGradients();
+ArrayRef<TracedEntry> tracedLists();
 /// All tables.
-inline std::array<ArrayRef<TracedEntry>, 9> tracedFunctions() {
-  return {tracedElementwise(), tracedReductions(),  tracedViews(),
-          tracedIndices(),     tracedRearranging(), tracedGradients(),
-          tracedComposed(),    tracedCreation(),    tracedLaunches()};
+inline std::array<ArrayRef<TracedEntry>, 10> tracedFunctions() {
+  return {tracedElementwise(), tracedReductions(), tracedViews(),    tracedIndices(),
+          tracedRearranging(), tracedGradients(),  tracedComposed(), tracedCreation(),
+          tracedLaunches(),    tracedLists()};
 }
 
 /// A size, or a whole number that is one.

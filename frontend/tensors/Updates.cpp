@@ -6,6 +6,7 @@
 // before and is used behind, has no such meaning, and is refused.
 //
 //===----------------------------------------------------------------------===//
+#include "frontend/tensors/Masked.h"
 #include "frontend/tensors/Subscripts.h"
 #include "text/Format.h"
 #include "llvm/ADT/SetVector.h"
@@ -51,6 +52,80 @@ static Result asElements(Tracer &tracer, const TensorValue &to, const PyValue &g
              : tracer.cast(given, element);
 }
 
+/// The numbers along dimension `i` of a tensor of that many, less the first of a part.
+static Result placeAlong(Tracer &tracer, const Size &size, size_t i, size_t rank) {
+  llvm::SmallVector<int64_t> along(rank - i, -1);
+  along[0] = 0;
+  return tracer.rearrange({tracer.indices(size), "", false}, along);
+}
+
+/// Where a part lies along dimension `i`, added to what is known of others; None: everywhere.
+static Result isInPart(Tracer &tracer, Result isThere, const Subscript &at, const Sizes &own,
+                       size_t i) {
+  int64_t step = at.steps[i];
+  Size end = at.starts[i] + at.sizes[i] * Size(step);
+  bool steps = step > 1, isWhole = step < 0 || at.sizes[i] == own[i];
+  if (!isThere || isWhole)
+    return isThere;
+  Result line = placeAlong(tracer, own[i], i, own.size());
+  PyValue start = tracer.sizeValue(at.starts[i]);
+  Result rest = line && steps ? tracer.map(MapKind::sub, "=", {*line, start}) : Result(PyValue());
+  if (rest && steps)
+    rest = tracer.map(MapKind::mod, "=", {*rest, PyValue::integer(step)});
+  if (!line || !rest)
+    return !line ? std::move(line) : std::move(rest);
+  llvm::SmallVector<Result, 3> asks;
+  if (!steps || at.starts[i] != Size(0))
+    asks.push_back(tracer.map(MapKind::ge, "=", {*line, start}));
+  if (!steps || (end - own[i]).constant().value_or(-1) < 0)
+    asks.push_back(tracer.map(MapKind::lt, "=", {*line, tracer.sizeValue(end)}));
+  if (steps)
+    asks.push_back(tracer.map(MapKind::eq, "=", {*rest, PyValue::integer(0)}));
+  for (Result &holds : asks) {
+    if (holds && !isThere->isNone())
+      holds = tracer.map(MapKind::bit_and, "=", {*isThere, *holds});
+    isThere = std::move(holds);
+    if (!isThere)
+      return isThere;
+  }
+  return isThere;
+}
+
+/// New elements where they lie in a tensor of those sizes; elsewhere there may be anything.
+static Result inPlace(Tracer &tracer, const Operand &x, const Subscript &at, const Sizes &own) {
+  if (llvm::all_of(at.steps, [](int64_t step) { return step == 1; })) {
+    Sizes starts, whole;
+    for (size_t i = 0; i < own.size(); ++i) {
+      bool repeats = at.sizes[i].isConstant(1); // the same wherever it is
+      starts.push_back(repeats ? Size(0) : Size(0) - at.starts[i]);
+      whole.push_back(repeats ? Size(1) : own[i]);
+    }
+    return x.type().sizes() == whole
+               ? Result(tracer.wrap(x.value))
+               : tracer.window(x, starts, whole, /*inside=*/false, /*loose=*/true);
+  }
+  llvm::SmallVector<mlir::Value> indices;
+  for (size_t i = 0; i < own.size(); ++i) {
+    PyValue start = tracer.sizeValue(at.starts[i]);
+    Result place = at.sizes[i].isConstant(1) ? Result(PyValue::integer(0))
+                                             : placeAlong(tracer, own[i], i, own.size());
+    if (place && !at.sizes[i].isConstant(1)) {
+      bool isReversed = at.steps[i] < 0;
+      place = isReversed ? tracer.map(MapKind::sub, "=", {start, *place})
+                         : tracer.map(MapKind::sub, "=", {*place, start});
+      if (place && at.steps[i] > 1)
+        place = tracer.map(MapKind::floordiv, "=", {*place, PyValue::integer(at.steps[i])});
+    }
+    Operand index;
+    if (!place)
+      return place;
+    if (auto error = tracer.operand("=", *place, index))
+      return error;
+    indices.push_back(index.value);
+  }
+  return tracer.gather(x.value, indices, /*guarded=*/true);
+}
+
 /// `to` with new elements where a part of it lies: what is behind its ends nobody looks at.
 static Result withPart(Tracer &tracer, const PyValue &to, const PyValue &given,
                        const Subscript &at) {
@@ -70,38 +145,40 @@ static Result withPart(Tracer &tracer, const PyValue &to, const PyValue &given,
     return elements;
   if (auto error = tracer.operand("=", *elements, x))
     return error;
-  Result placed = tracer.rearrange(x, dims);
-  Sizes starts, whole;
-  Result isThere = PyValue();
-  for (size_t i = 0; i < own.size() && placed && isThere; ++i) {
-    bool repeats = at.sizes[i].isConstant(1); // the same wherever it is
-    starts.push_back(repeats ? Size(0) : Size(0) - at.starts[i]);
-    whole.push_back(repeats ? Size(1) : own[i]);
-    if (at.sizes[i] == own[i])
-      continue;
-    llvm::SmallVector<int64_t> along(own.size() - i, -1);
-    along[0] = 0;
-    Result line = tracer.rearrange({tracer.indices(own[i]), "", false}, along);
-    for (auto [kind, bound] : {std::pair(MapKind::ge, at.starts[i]),
-                               std::pair(MapKind::lt, at.starts[i] + at.sizes[i])}) {
-      Result holds =
-          line ? tracer.map(kind, "=", {*line, tracer.sizeValue(bound)}) : Result(line.takeError());
-      if (holds && !isThere->isNone())
-        holds = tracer.map(MapKind::bit_and, "=", {*isThere, *holds});
-      isThere = std::move(holds);
-      if (!isThere)
-        return isThere;
-    }
-  }
-  if (!placed)
-    return placed;
+  Result placed = tracer.rearrange(x, dims), isThere = PyValue();
+  for (size_t i = 0; i < own.size() && isThere; ++i)
+    isThere = isInPart(tracer, std::move(isThere), at, own, i);
+  if (!placed || !isThere)
+    return !placed ? std::move(placed) : std::move(isThere);
   if (auto error = tracer.operand("=", *placed, x))
     return error;
-  if (x.type().sizes() != whole)
-    placed = tracer.window(x, starts, whole, /*inside=*/false, /*loose=*/true);
+  placed = inPlace(tracer, x, at, own);
   if (!placed || isThere->isNone())
     return placed;
   return tracer.map(MapKind::select, "=", {*isThere, *placed, to});
+}
+
+/// `x[mask] = value`, or `= y[mask]` of the same mask.
+static Result withMasked(Tracer &tracer, const PyValue &to, const PyValue &mask,
+                         const PyValue &given) {
+  Result part = takeByMask(tracer, to, mask); // which looks at the shapes
+  if (!part)
+    return part;
+  auto *other = given.dynExtension<MaskedValue>();
+  auto *tensor = given.dynExtension<TensorValue>();
+  bool isSame = other && other->mask.dynExtension<TensorValue>()->value ==
+                             mask.dynExtension<TensorValue>()->value;
+  if ((other && !isSame) || (tensor && !tensor->sizes().empty()))
+    return eval::unsupported(
+        "what is assigned where a mask holds is one number, or `y[mask]` by the same mask; "
+        "`x[:] = tile.where(mask, y, x)` takes of a whole tensor");
+  const auto &own = *to.dynExtension<TensorValue>();
+  Sizes sizes = own.sizes();
+  Result elements = asElements(tracer, own, other ? other->whole : given, other ? sizes : Sizes());
+  Result is = maskFor(tracer, mask, sizes.size());
+  if (!elements || !is)
+    return !elements ? std::move(elements) : std::move(is);
+  return tracer.map(MapKind::select, "=", {*is, *elements, to});
 }
 
 /// All of a tensor as it is behind an assignment.
@@ -115,6 +192,8 @@ static Result assigned(Tracer &tracer, const PyValue &to, const PyValue &index,
   Sizes own = tensor.sizes();
   if (isWhole(index)) {
     all = asElements(tracer, tensor, given, own);
+  } else if (isMask(index)) {
+    all = withMasked(tracer, to, index, given);
   } else if (llvm::any_of(parts,
                           [](auto &part) { return part.template dynExtension<TensorValue>(); })) {
     return eval::unsupported("elements at indices that tensors hold are not written in place; "
@@ -123,9 +202,6 @@ static Result assigned(Tracer &tracer, const PyValue &to, const PyValue &index,
     Subscript at;
     if (auto error = readSubscript(tracer, parts, own, eval::repr(to), at))
       return error;
-    if (llvm::any_of(at.steps, [](int64_t step) { return step != 1; }))
-      return eval::unsupported("every so many elements are not written by themselves; "
-                               "`x[:] = tile.where(condition, new, x)` writes some of all");
     all = withPart(tracer, to, given, at);
   }
   return all ? tracer.expand(*all, own) : std::move(all);

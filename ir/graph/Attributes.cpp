@@ -18,6 +18,7 @@ static const AttributeRules &rules() {
       {kUpdatesAttr, on<FunctionOpInterface>, is<DenseI64ArrayAttr>, "an array of i64"},
       {kOtherShapesAttr, on<FunctionOpInterface>, is<DenseI64ArrayAttr>, "an array of i64"},
       {kNoGradientAttr, onAny, is<UnitAttr>, "unit"},
+      {kOwnAttr, on<MapOp>, is<IntegerAttr>, "a number"},
       {kChangesAttr, on<LaunchOp>, is<DenseI64ArrayAttr>, "an array of i64"},
       {kUnchainedAttr, on<MatmulOp>, is<StringAttr>, "a string"},
       {kChainedAttr, on<MatmulOp>, is<UnitAttr>, "unit"},

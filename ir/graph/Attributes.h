@@ -38,6 +38,10 @@ inline constexpr llvm::StringLiteral kOtherShapesAttr = "graph.other_shapes";
 
 /// Unit, while a function is traced: what it gives cancels out, and with it its derivative.
 inline constexpr llvm::StringLiteral kNoGradientAttr = "graph.no_gradient";
+/// On an operation of elements, i64: which of several is its own that computes this; each has, and
+/// they are not merged: indices that count from the end go to the kernel that takes elements by
+/// them.
+inline constexpr llvm::StringLiteral kOwnAttr = "graph.own";
 /// On a launch, array of i64: for each result the operand that the kernel changes to it; -1: it
 /// writes all of it.
 inline constexpr llvm::StringLiteral kChangesAttr = "graph.changes";

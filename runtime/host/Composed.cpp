@@ -208,7 +208,7 @@ static Result attention(const ContextPtr &context, const CallArgs &args) {
 
 /// embedding(index, weight): rows of the weight.
 static Result embedding(const ContextPtr &context, const CallArgs &args) {
-  ArgReader r("embedding", args, {"index", "weight"}, 2);
+  ArgReader r("embedding", args, {"index", "weight", "padding_idx"}, 2);
   return r ? eval::subscript(r[1], r[0]) : Result(r.error());
 }
 

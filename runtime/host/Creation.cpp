@@ -68,7 +68,10 @@ static Result full(const ContextPtr &context, const CallArgs &args) {
   if (value.size() != 1)
     return fail("`full` needs one number");
   DType type;
-  if (auto error = readDType(r.get(2), DType::Kind::Float32, type))
+  DType::Kind own = value.kind == Array::Kind::Bool  ? DType::Kind::Int1
+                    : value.kind == Array::Kind::Int ? DType::Kind::Int64
+                                                     : DType::Kind::Float32;
+  if (auto error = readDType(r.get(2), own, type))
     return error;
   uint64_t bits = type.isFloating() || value.isFloat() ? encode(type, value.real(0))
                                                        : encodeInt(type, value.ints[0]);

@@ -247,33 +247,40 @@ Result Tensor::part(const PyValue &index) const {
   return basicIndex(indices);
 }
 
+/// x[mask] = value: a number, or what has the shape of x[mask], or repeats to it.
+Result Tensor::assignMasked(const Tensor &mask, const Array &given) {
+  Result taken = selectRows(mask);
+  Array all, where, values;
+  if (!taken)
+    return taken;
+  if (auto error = this->values(all))
+    return error;
+  if (auto error = mask.values(where))
+    return error;
+  if (auto error =
+          given.broadcastTo(context()->memory, taken->dynExtension<Tensor>()->shape(), values))
+    return error;
+  if (given.isFloat() && !all.isFloat())
+    all = all.toFloat();
+  if (all.isFloat())
+    values = values.toFloat();
+  int64_t inner = where.size() ? all.size() / where.size() : 0;
+  for (int64_t i = 0, next = 0; i < where.size(); ++i)
+    for (int64_t j = 0; where.ints[i] && j < inner; ++j)
+      all.copyElement(i * inner + j, values, next++);
+  if (auto error = assign(all))
+    return error;
+  return PyValue();
+}
+
 Result Tensor::assignSubscript(const PyValue &index, const PyValue &given) {
   extrema = nullptr;
   Array array;
   if (auto error = toArray(given, array))
     return error;
   auto *mask = index.dynExtension<Tensor>();
-  if (mask && mask->type().isBool()) {
-    // x[mask] = scalar
-    Array all, where;
-    if (auto error = values(all))
-      return error;
-    if (auto error = mask->values(where))
-      return error;
-    if (array.size() != 1 || where.shape != all.shape)
-      return fail("a mask assigns one number to a tensor of the mask's shape", "ValueError");
-    Array filled = all.isFloat() || !array.isFloat() ? all : all.toFloat();
-    for (int64_t i = 0; i < all.size(); ++i)
-      if (where.ints[i]) {
-        if (filled.isFloat())
-          filled.reals[i] = array.real(0);
-        else
-          filled.ints[i] = array.ints[0];
-      }
-    if (auto error = assign(filled))
-      return error;
-    return PyValue();
-  }
+  if (mask && mask->type().isBool() && mask->rank() > 0)
+    return assignMasked(*mask, array);
   Result target = part(index);
   if (!target)
     return target;

@@ -1,4 +1,5 @@
 //===- Rearranging.cpp - functions that move elements ---------------------===//
+#include "frontend/eval/InPlace.h"
 #include "frontend/eval/Methods.h"
 #include "frontend/eval/Synonyms.h"
 #include "runtime/host/Functions.h"
@@ -283,21 +284,33 @@ static Result oneHot(const ContextPtr &context, const CallArgs &args) {
 }
 
 /// Counts of 0 .. bins-1; other values are not counted.
+/// bincount(x, bins, weights=None)
 static Result bincount(const ContextPtr &context, const CallArgs &args) {
-  ArgReader r("bincount", args, {"x", "bins"}, 2);
+  ArgReader r("bincount", args, {"x", "bins", "weights", "minlength"}, 1);
   if (!r)
     return r.error();
-  Array x;
+  Array x, weights;
+  if (!r.get(2).isNone())
+    if (auto error = toArray(r[2], weights))
+      return error;
   if (auto error = readIndices(r[0], x))
     return error;
-  int64_t bins = r[1].toInt64().value_or(-1);
+  int64_t bins = r.get(1).toInt64().value_or(-1);
   if (bins < 0)
-    return fail("`bincount` needs a number of bins", "ValueError");
+    return fail("`bincount` needs the number of bins, `bincount(x, bins)` or `bincount(x, bins, "
+                "weights=w)`",
+                "ValueError");
+  bool weighs = !r.get(2).isNone();
+  if (weighs && weights.size() != x.size())
+    return fail("`bincount` needs a weight for each element", "ValueError");
   Array out;
-  if (auto error = Array::make(context->memory, Array::Kind::Int, {bins}, out))
+  Array::Kind kind = weighs ? Array::Kind::Float : Array::Kind::Int;
+  if (auto error = Array::make(context->memory, kind, {bins}, out))
     return error;
-  for (int64_t value : x.ints)
-    if (value >= 0 && value < bins)
+  for (auto [i, value] : llvm::enumerate(x.ints))
+    if (value >= 0 && value < bins && weighs)
+      out.reals[value] += weights.real(i);
+    else if (value >= 0 && value < bins)
       ++out.ints[value];
   return Tensor::value(context, out);
 }
@@ -354,6 +367,11 @@ const FunctionEntry *findFunction(StringRef given) {
 Result callFunction(const FunctionEntry &entry, const ContextPtr &context, const CallArgs &args) {
   if (StringRef meant = eval::usualFunction(entry.name, args); meant != entry.name)
     return callFunction(*findFunction(meant), context, args);
+  auto again = [&](StringRef plain, const CallArgs &all) {
+    return callFunction(*findFunction(plain), context, all);
+  };
+  if (std::optional<Result> written = eval::callByInPlace(entry.name, args, again))
+    return std::move(*written);
   context->function = entry.name;
   CallArgs own = args;
   if (auto error = useOwnNames(entry, own))

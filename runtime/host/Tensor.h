@@ -179,6 +179,7 @@ private:
   /// x[index], whatever the tensor has been given by.
   Result part(const PyValue &index) const;
   Result selectRows(const Tensor &index) const;
+  Result assignMasked(const Tensor &mask, const Array &given);
   Result selectElements(llvm::ArrayRef<PyValue> indices) const;
   Result basicIndex(llvm::ArrayRef<PyValue> indices) const;
 
