@@ -103,6 +103,7 @@ llvm::ArrayRef<FormulaEntry> partFormulas();
 llvm::ArrayRef<FormulaEntry> pictureFormulas();
 llvm::ArrayRef<FormulaEntry> placeFormulas();
 llvm::ArrayRef<FormulaEntry> productFormulas();
+llvm::ArrayRef<FormulaEntry> sampleFormulas();
 llvm::ArrayRef<FormulaEntry> shapeFormulas();
 llvm::ArrayRef<FormulaEntry> specialFormulas();
 llvm::ArrayRef<FormulaEntry> statisticFormulas();

@@ -8,11 +8,11 @@ using namespace tile::eval;
 using llvm::ArrayRef;
 using llvm::StringRef;
 
-static std::array<ArrayRef<FormulaEntry>, 14> tables() {
-  return {activationFormulas(), convolutionFormulas(), elementFormulas(), lossFormulas(),
-          madeFormulas(),       normFormulas(),        orderFormulas(),   partFormulas(),
-          pictureFormulas(),    placeFormulas(),       productFormulas(), shapeFormulas(),
-          specialFormulas(),    statisticFormulas()};
+static std::array<ArrayRef<FormulaEntry>, 15> tables() {
+  return {activationFormulas(), convolutionFormulas(), elementFormulas(),  lossFormulas(),
+          madeFormulas(),       normFormulas(),        orderFormulas(),    partFormulas(),
+          pictureFormulas(),    placeFormulas(),       productFormulas(),  sampleFormulas(),
+          shapeFormulas(),      specialFormulas(),     statisticFormulas()};
 }
 
 ArrayRef<StringRef> eval::formulaNames() {

@@ -195,8 +195,9 @@ static Term channelShuffle(Formula &f) {
 }
 
 /// So many elements along an axis, on straight lines between those that there are; their middles
-/// keep their places. Where it is known how many times as many, that is exact.
-static Term stretched(const Term &x, size_t axis, const Term &count, int64_t times) {
+/// keep their places, or, by `corners`, those of the first and the last. Where it is known how many
+/// times as many, that is exact.
+static Term stretched(const Term &x, size_t axis, const Term &count, int64_t times, bool corners) {
   Formula &f = *x.in;
   Terms sizes = shapeOf(x);
   if (f.failed() || times == 1)
@@ -204,6 +205,10 @@ static Term stretched(const Term &x, size_t axis, const Term &count, int64_t tim
   Term place = f.call("arange", {count});
   Term middle = times ? (place + 0.5) / double(times) : (place + 0.5) * (sizes[axis] * 1.0 / count);
   middle = larger(middle + -0.5, f.number(0));
+  if (corners) {
+    Term steps = larger((count + f.integer(-1)) * 1.0, f.number(1));
+    middle = place * ((sizes[axis] + f.integer(-1)) * 1.0 / steps);
+  }
   Term below = of("floor", middle), share = middle - below;
   Term low = f.call("to", {below, typeOf(place)});
   Term high = smaller(low + f.integer(1), sizes[axis] + f.integer(-1));
@@ -260,9 +265,10 @@ static Term interpolate(Formula &f) {
   std::string mode = f.word(2, {"nearest", "bilinear", "linear"});
   if (f.has(1) == f.has(4))
     return f.refuse(formatted("`{}` needs `scale_factor` or `size`", f.name));
-  if (f.has(3) && f.flag(3, false))
-    return f.refuse("`interpolate` keeps the middles of elements: `align_corners` is False");
-  bool bySize = f.has(4);
+  bool bySize = f.has(4), corners = f.flag(3, false);
+  if (corners && mode == "nearest")
+    return f.refuse(
+        "`align_corners` of `interpolate` is for the modes \"linear\" and \"bilinear\"");
   size_t dims = dimsToScale(f, mode), rank = rankOf(f[0]);
   Terms wanted = f.failed() ? Terms() : eachOf(f, bySize ? 4 : 1, dims);
   Term x = f[0];
@@ -277,7 +283,8 @@ static Term interpolate(Formula &f) {
     int64_t times = from && to && *from && *to % *from == 0 ? *to / *from : 0;
     if (!bySize)
       times = known(wanted[d]).value_or(0);
-    x = mode == "nearest" ? nearest(x, axis, count, times) : stretched(x, axis, count, times);
+    x = mode == "nearest" ? nearest(x, axis, count, times)
+                          : stretched(x, axis, count, times, corners);
   }
   return f.failed() ? f.none() : x;
 }

@@ -47,11 +47,12 @@ bool tensors::isNeverNegative(mlir::Value v) {
   if (element.isUnsignedInteger() || element.isInteger(1))
     return true;
   mlir::Operation *op = v.getDefiningOp();
-  if (!op || !mlir::isa<mlir::IntegerType>(element))
+  if (!op)
     return false;
   if (auto number = mlir::dyn_cast<graph::ConstantOp>(op)) {
     auto whole = mlir::dyn_cast<mlir::IntegerAttr>(number.getValue());
-    return whole && whole.getInt() >= 0;
+    auto real = mlir::dyn_cast<mlir::FloatAttr>(number.getValue());
+    return (whole && whole.getInt() >= 0) || (real && real.getValueAsDouble() >= 0);
   }
   if (auto map = mlir::dyn_cast<graph::MapOp>(op))
     return mapIsNeverNegative(map);
