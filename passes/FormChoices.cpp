@@ -230,8 +230,8 @@ LogicalResult FormSearch::chooseRoles(ModuleOp before, std::vector<Diagnostic> &
   bool isForNothing = !hasScores(module) && (cta::threadsOf(module) == kWarpgroupThreads
                                                  ? mayLeaveEarly(module)
                                                  : mayLeaveForWhatIsLoaded(module));
-  // Programs that leave early are most often half of all. Where one has a multiprocessor for itself,
-  // each that leaves is time in which nothing runs.
+  // Programs that leave early are most often half of all. Where one has a multiprocessor for
+  // itself, each that leaves is time in which nothing runs.
   int64_t ofProgram = int64_t(cta::threadsOf(module) / kWarpgroupThreads);
   bool leavesAlone = !hasScores(module) && with <= ofProgram && mayLeaveEarly(module);
   // Of loops that turn a few times all is copied before the first product. What a deeper ring has

@@ -134,8 +134,8 @@ int turnsOnTheWay(const Target &target, int64_t turnBytes, int64_t programs,
 /// Products of elements of so many bytes that a multiprocessor does in a cycle.
 double productsPerCycle(const DeviceModel &device, int64_t bytes);
 
-/// What a block of products takes for each number of the inner dimension, in products of elements of
-/// so many bytes. Tensor cores multiply 64 rows at least, and read operands beside that; threads
+/// What a block of products takes for each number of the inner dimension, in products of elements
+/// of so many bytes. Tensor cores multiply 64 rows at least, and read operands beside that; threads
 /// multiply what there is, and load operands by instructions of their own.
 double productsOfBlock(const graph::Cut &cut, const Extents &of, int64_t products, int64_t bytes);
 

@@ -14,8 +14,8 @@
 using namespace mlir;
 using namespace tile;
 using graph::Bindings;
-using graph::kMostMultiple;
 using graph::KernelShape;
+using graph::kMostMultiple;
 using graph::Size;
 using graph::Sizes;
 
@@ -80,7 +80,8 @@ static std::string signatureOf(const KernelShape &shape, const graph::Cut &cut,
                                ArrayRef<TensorBuffer> buffers, const TensorKernel &kernel) {
   std::string text;
   auto add = [&](std::string entry, int multiple) {
-    text += (text.empty() ? "" : ",") + entry + (multiple > 1 ? ":" + std::to_string(multiple) : "");
+    text +=
+        (text.empty() ? "" : ",") + entry + (multiple > 1 ? ":" + std::to_string(multiple) : "");
   };
   for (auto [i, buffer] : llvm::enumerate(kernel.buffers)) {
     const TensorBuffer &of = buffers[buffer];

@@ -124,13 +124,13 @@ struct Cut {
   bool evenDepth = false;      ///< what the first product of a chain adds up is
   bool oneBlock = false;       ///< columns fit into one block
   Share share = Share::None;
-  int64_t parts = 1;           ///< of a sum of parts (what multiplies them asks the grid), of rows
-  unsigned step = 0;           ///< of rows that programs share
-  bool alone = false;          ///< a step whose programs share nothing: the parts are known
-  bool wide = false;           ///< indices need 64 bits
+  int64_t parts = 1;  ///< of a sum of parts (what multiplies them asks the grid), of rows
+  unsigned step = 0;  ///< of rows that programs share
+  bool alone = false; ///< a step whose programs share nothing: the parts are known
+  bool wide = false;  ///< indices need 64 bits
   std::vector<uint8_t> divisible; ///< each size argument: a multiple of it, or 0
-  std::vector<bool> aligned;   ///< each array: to 16 bytes
-  bool announces = false;      ///< the kernel behind may start before this one has ended
+  std::vector<bool> aligned;      ///< each array: to 16 bytes
+  bool announces = false;         ///< the kernel behind may start before this one has ended
   /// Of a product: programs that a multiprocessor gets at most; 0: enough for thread blocks that
   /// several share.
   int fewPrograms = 0;

@@ -33,7 +33,7 @@ Value tile::parts::inGroups(OpBuilder &b, Location loc, Value block, int64_t cou
 
 // In the order of its bits: those of the lowest bit are the last to be taken apart by halves.
 void tile::parts::takeHalves(OpBuilder &b, Location loc, Value block, MutableArrayRef<Value> parts,
-                       size_t first, size_t step) {
+                             size_t first, size_t step) {
   int64_t count = blockOf(block).getShape().back();
   if (count == 1) {
     SmallVector<int64_t> shape(blockOf(block).getShape().drop_back());

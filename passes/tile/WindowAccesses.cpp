@@ -364,8 +364,7 @@ static void collectNumbers(Value v, llvm::SmallSetVector<int64_t, 4> &numbers, u
 }
 
 static int64_t bytesOfElement(LoadOp load) {
-  return getElementBytes(
-      cast<PtrType>(blockOf(load.getPtr()).getElementType()).getPointee());
+  return getElementBytes(cast<PtrType>(blockOf(load.getPtr()).getElementType()).getPointee());
 }
 
 void Windows::tryVectors(LoadOp load, int64_t group, int64_t number) {
@@ -476,8 +475,8 @@ bool Windows::pays(ArrayRef<Candidate> chosen, const Candidate &one) {
     auto type = dyn_cast<RankedTensorType>(pointers.getType());
     return type && type.getShape() == shape;
   };
-  auto shifted =
-      llvm::count_if(chosen, [&](const Candidate &c) { return isOfShape(LoadOp(c.load).getPtr()); });
+  auto shifted = llvm::count_if(
+      chosen, [&](const Candidate &c) { return isOfShape(LoadOp(c.load).getPtr()); });
   if (shifted == 1 && bytesOfElement(one.load) >= kWideBytes)
     return false;
   int64_t narrow = 0;

@@ -21,7 +21,7 @@ struct ComputedOperandTuning {
   double perCycle = 128;     ///< that a multiprocessor does
   /// Of an operand that is an array, and that threads multiply: a copy, its address and its mask.
   double slotsToCopy = 5;
-  double warpsToFill = 8;    ///< that it takes for that: each waits for itself every other cycle
+  double warpsToFill = 8; ///< that it takes for that: each waits for itself every other cycle
   /// Slots of the chip for each byte that its memory moves in the same time: an H200 has 30e12 in a
   /// second, and 4.2e12 bytes. Other chips with such memory have 6 to 11, those of GDDR more.
   double slotsPerByte = 7;
