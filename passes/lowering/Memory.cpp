@@ -146,6 +146,9 @@ LogicalResult MemoryAccesses::lower(LoadOp op) {
   return success();
 }
 
+/// Stores of single elements from which on a thread makes them one after the other.
+static constexpr size_t kPartsInStep = 4;
+
 void MemoryAccesses::lower(StoreOp op) {
   const Registers &ptrs = core.get(op.getPtr());
   const Registers &data = core.get(op.getValue());
@@ -160,12 +163,22 @@ void MemoryAccesses::lower(StoreOp op) {
   const Registers *mask =
       op.getMask() && !matchPattern(op.getMask(), m_One()) ? &core.get(op.getMask()) : nullptr;
   unsigned run = mask ? maskRunOf(op, group) : group;
+  SmallVector<Address> places;
+  SmallVector<Value> predicates;
   for (unsigned r = 0; r < ptrs.size(); r += group) {
     Value predicate = owner;
     if (mask)
       predicate = core.andB(owner, run < group ? wholeGroup(*mask, r, group) : (*mask)[r]);
-    in.storeGlobal(core.address(ptrs[r]), ValueRange(data).slice(r, group), predicate, hints);
+    places.push_back(core.address(ptrs[r]));
+    predicates.push_back(predicate);
   }
+  // Parts of sectors that are stored one after the other meet in the cache; the assembler would
+  // store each as soon as its address is known.
+  bool areParts = op->hasAttr(kInStepAttr) || (group == 1 && places.size() >= kPartsInStep);
+  if (areParts)
+    in.warpBarrier();
+  for (auto [i, place] : llvm::enumerate(places))
+    in.storeGlobal(place, ValueRange(data).slice(i * group, group), predicates[i], hints);
   for (unsigned r = 0; run < group && r < ptrs.size(); r += run) {
     Value rest = LLVM::XOrOp::create(b, op.getLoc(), wholeGroup(*mask, r / group * group, group),
                                      in.i1(true));

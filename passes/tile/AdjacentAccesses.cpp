@@ -74,6 +74,7 @@ private:
                    bool &isOne);
   void joinLoads(ArrayRef<Access> accesses);
   void joinStores(ArrayRef<Access> accesses);
+  void keepTogether(ArrayRef<Access> accesses);
 
   AxisInfoAnalysis axes;
   StridedAnalysis strides;
@@ -92,9 +93,39 @@ static Value maskOf(Operation *op) {
   return load ? load.getMask() : cast<StoreOp>(op).getMask();
 }
 
-/// Whether two accesses differ in nothing but where they are, and what is stored.
+/// A place that a mask compares with something, and a number behind it.
+static std::pair<Value, int64_t> comparedBy(arith::CmpIOp mask) {
+  Value place = mask.getLhs();
+  int64_t number = 0;
+  while (auto sum = place.getDefiningOp<arith::AddIOp>()) {
+    std::optional<int64_t> own = numberOf(sum.getRhs());
+    if (!own)
+      break;
+    number += *own;
+    place = sum.getLhs();
+  }
+  return {place, number};
+}
+
+/// Whether the mask of an access so many elements behind another one asks what that one's asks, as
+/// many behind: `i < n` and `i + 1 < n`.
+static bool asksBehind(Value mask, Value other, int64_t behind) {
+  if (mask == other)
+    return true;
+  auto first = mask ? mask.getDefiningOp<arith::CmpIOp>() : arith::CmpIOp();
+  auto second = other ? other.getDefiningOp<arith::CmpIOp>() : arith::CmpIOp();
+  if (!first || !second || first.getPredicate() != second.getPredicate() ||
+      first.getRhs() != second.getRhs())
+    return false;
+  auto [place, number] = comparedBy(first);
+  auto [otherPlace, otherNumber] = comparedBy(second);
+  return place == otherPlace && otherNumber - number == behind;
+}
+
+/// Whether two accesses differ in nothing but where they are, what their masks ask, and what is
+/// stored.
 static bool areAlike(Operation *a, Operation *b) {
-  if (a->getName() != b->getName() || a->getAttrs() != b->getAttrs() || maskOf(a) != maskOf(b))
+  if (a->getName() != b->getName() || a->getAttrs() != b->getAttrs())
     return false;
   auto load = dyn_cast<LoadOp>(a);
   return !load || load.getOther() == cast<LoadOp>(b).getOther();
@@ -157,6 +188,8 @@ void Joiner::note(Operation *op, Value pointers) {
     } else if (base != run.base || offsets != run.offsets) {
       continue;
     }
+    if (!asksBehind(maskOf(other), maskOf(op), from - run.accesses.front().from))
+      continue;
     run.accesses.push_back({op, pointers, from});
     return;
   }
@@ -328,6 +361,52 @@ Value Joiner::pointersOf(OpBuilder &b, Operation *at, ArrayRef<Access> accesses,
                : pointersFrom(b, at->getLoc(), first, count);
 }
 
+/// The mask of all of them, in the form of the pointers: where each asks for its own place, that of
+/// the first one at each of these.
+static Value maskOfAll(OpBuilder &b, Location loc, ArrayRef<Access> accesses, int64_t count,
+                       bool isOne) {
+  Value mask = maskOf(accesses[0].op);
+  if (!mask || !isa<RankedTensorType>(mask.getType()))
+    return mask;
+  if (llvm::all_of(accesses, [&](const Access &access) { return maskOf(access.op) == mask; })) {
+    mask = spreadLast(b, loc, mask, count);
+    return isOne ? asOne(b, loc, mask) : mask;
+  }
+  auto compare = mask.getDefiningOp<arith::CmpIOp>();
+  Value place = compare.getLhs(), end = compare.getRhs();
+  auto placed = [&](Value counted) { // of the type that places have
+    Type wanted = blockOf(place).getElementType();
+    if (blockOf(counted).getElementType() == wanted)
+      return counted;
+    auto type = RankedTensorType::get(blockOf(counted).getShape(), wanted);
+    return arith::ExtSIOp::create(b, loc, type, counted).getResult();
+  };
+  Value first = isOne ? firstAlongLast(b, place) : Value();
+  Value firstEnd = isOne ? firstAlongLast(b, end) : Value();
+  if (first && firstEnd) { // as places of a row, of which is known that they follow each other
+    SmallVector<int64_t> shape(blockOf(first).getShape());
+    shape.back() = blockOf(place).getShape().back() * count;
+    auto grown = [&](Value v) {
+      auto type = RankedTensorType::get(shape, blockOf(v).getElementType());
+      return BroadcastOp::create(b, loc, type, v).getResult();
+    };
+    Value line = MakeRangeOp::create(
+        b, loc, RankedTensorType::get({shape.back()}, b.getI32Type()), 0u, uint32_t(shape.back()));
+    for (SmallVector<int64_t> own = {shape.back()}; own.size() < shape.size();) {
+      own.insert(own.begin(), 1);
+      line = ExpandDimsOp::create(b, loc, RankedTensorType::get(own, b.getI32Type()), line, 0u);
+    }
+    line = placed(BroadcastOp::create(b, loc, RankedTensorType::get(shape, b.getI32Type()), line));
+    Value places = arith::AddIOp::create(b, loc, grown(first), line);
+    return arith::CmpIOp::create(b, loc, compare.getPredicate(), places, grown(firstEnd));
+  }
+  Value places = arith::AddIOp::create(b, loc, spreadLast(b, loc, place, count),
+                                       placed(countLast(b, loc, place, count)));
+  mask = arith::CmpIOp::create(b, loc, compare.getPredicate(), places,
+                               spreadLast(b, loc, end, count));
+  return isOne ? asOne(b, loc, mask) : mask;
+}
+
 /// Behind the first of them: nothing is written before the last one.
 void Joiner::joinLoads(ArrayRef<Access> accesses) {
   Operation *first = accesses[0].op;
@@ -335,7 +414,8 @@ void Joiner::joinLoads(ArrayRef<Access> accesses) {
     if (access.op->isBeforeInBlock(first))
       first = access.op;
   unsigned left = reach::kPointers;
-  if (!moveInFront(accesses[0].pointers, first, left))
+  Value mask = maskOf(accesses[0].op);
+  if (!moveInFront(accesses[0].pointers, first, left) || (mask && !moveInFront(mask, first, left)))
     return;
   auto like = cast<LoadOp>(first);
   OpBuilder b(first);
@@ -349,7 +429,8 @@ void Joiner::joinLoads(ArrayRef<Access> accesses) {
     v = spreadLast(b, loc, v, count);
     return isOne ? asOne(b, loc, v) : v;
   };
-  auto load = LoadOp::create(b, loc, pointers, spread(like.getMask()), spread(like.getOther()),
+  auto load = LoadOp::create(b, loc, pointers, maskOfAll(b, loc, accesses, count, isOne),
+                             spread(like.getOther()),
                              like.getCache(), like.getEvict());
   load->setAttr(kJoinedAttr, b.getUnitAttr());
   Value whole = load;
@@ -386,7 +467,7 @@ void Joiner::joinStores(ArrayRef<Access> accesses) {
     parts.push_back(parts.back());
   bool isOne;
   Value first = accesses[0].pointers, pointers = pointersOf(b, last, accesses, count, isOne);
-  Value mask = like.getMask() ? spreadLast(b, loc, like.getMask(), count) : Value();
+  Value mask = maskOfAll(b, loc, accesses, count, isOdd ? false : isOne);
   if (isOdd) {
     Value index = countLast(b, loc, first, count);
     Value number = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(int(accesses.size())));
@@ -397,13 +478,25 @@ void Joiner::joinStores(ArrayRef<Access> accesses) {
   Value whole = putTogether(b, loc, parts);
   if (isOne)
     whole = asOne(b, loc, whole);
-  if (isOne && mask)
+  if (isOne && isOdd)
     mask = asOne(b, loc, mask);
   auto store = StoreOp::create(b, loc, pointers, whole, mask, like.getCache(), like.getEvict());
   store->setAttr(kJoinedAttr, b.getUnitAttr());
   for (const Access &access : accesses)
     dead.push_back(access.op);
   accessesJoined += accesses.size();
+}
+
+/// What is stored to parts of the same sectors is stored one after the other, where the last of it
+/// is: each by itself, as soon as it is computed, leaves parts of sectors behind.
+void Joiner::keepTogether(ArrayRef<Access> accesses) {
+  SmallVector<Operation *> ops;
+  for (const Access &access : accesses)
+    ops.push_back(access.op);
+  llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  for (Operation *op : ArrayRef(ops).drop_back())
+    op->moveBefore(ops.back());
+  ops.front()->setAttr(kInStepAttr, UnitAttr::get(ops.front()->getContext()));
 }
 
 void Joiner::join(Run &run) {
@@ -418,7 +511,11 @@ void Joiner::join(Run &run) {
     while (behind < left.size() && left[behind].from == left[0].from + int64_t(behind))
       ++behind;
     auto count = size_t(longest(left.take_front(behind)));
-    if (count > 1 && isa<LoadOp>(left[0].op))
+    bool isStored = isa<StoreOp>(left[0].op), isPart = behind > 1 && count == 1 && isStored;
+    if (isPart) {
+      keepTogether(left.take_front(behind));
+      count = behind;
+    } else if (count > 1 && !isStored)
       joinLoads(left.take_front(count));
     else if (count > 1)
       joinStores(left.take_front(count));
