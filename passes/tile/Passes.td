@@ -94,9 +94,10 @@ def AdjacentAccessesPass : TilePass<"tile-adjacent-accesses", "::mlir::ModuleOp"
   let description = [{
     - **Needs**: tile operations without layouts, dimensions that are powers of two.
     - **Guarantees**: of loads between which nothing is written, and of stores that follow each other, those
-      under one mask whose places differ by 1, 2, ... elements, and have gaps of as many themselves, are one
-      access of a block with one more dimension, taken apart behind the load or put together before the
-      store: as many as an aligned vector has; of stores also all that fill memory without gaps, up to sixteen.
+      under one mask, or each under one that asks for its own place (`i < n`, `i + 1 < n`), whose places differ by
+      1, 2, ... elements, and have gaps of as many themselves, are one access of a block with one more dimension,
+      taken apart behind the load or put together before the store: as many as an aligned vector has; of stores also
+      all that fill memory without gaps, up to sixteen. Other stores a few elements apart follow each other (`tile.in_step`).
     - **Never**: changes a volatile load, or joins what lies along the block anyway (`x[i]` and `x[i + 1]`).
 
     ```
