@@ -104,46 +104,6 @@ static bool isOfWhole(ReduceOp op, const llvm::SmallPtrSetImpl<Operation *> &who
   return found;
 }
 
-/// Whether all of an array is combined that is computed of elements at other places, as windows and
-/// slices are. Programs that go through it as one row find each element's place by divisions, and no
-/// two of them are known to lie beside each other in memory: with rows of the last dimension they
-/// are.
-static bool hasPlacesInRows(ReduceOp op) {
-  Sizes sizes = op.getSrc().getType().sizes();
-  std::optional<int64_t> last = sizes.empty() ? 0 : sizes.back().constant();
-  bool isShort = last && *last <= tile::tuningOf(op).fewRows;
-  if (sizes.size() < 2 || op.getAxes().size() != sizes.size() || isShort)
-    return false;
-  bool found = false;
-  visitSources(op.getSrc(), [&](Value value) {
-    Operation *source = value.getDefiningOp();
-    auto gather = dyn_cast_or_null<GatherOp>(source);
-    if (gather && gather.getType().sizes() == sizes)
-      found |= gather.getIndices().size() > 1 && llvm::all_of(gather.getIndices(), isOfPlaces);
-    return !found && isa_and_nonnull<MapOp, CastOp, RearrangeOp>(source);
-  });
-  return found;
-}
-
-/// Takes the last dimension of what is combined along all of them into a reduction of its own.
-static ReduceOp splitLast(ReduceOp op) {
-  OpBuilder b(op);
-  int64_t last = int64_t(op.getAxes().size()) - 1;
-  SmallVector<int64_t> others;
-  for (int64_t axis = 0; axis < last; ++axis)
-    others.push_back(axis);
-  Type element = op.getType().getElement();
-  Sizes line = {op.getSrc().getType().sizes().back()};
-  auto first =
-      ReduceOp::create(b, op.getLoc(), GraphTensorType::of(op.getContext(), line, element),
-                       op.getKind(), op.getSrc(), others);
-  auto whole = ReduceOp::create(b, op.getLoc(), op.getType(), op.getKind(), first.getResult(),
-                                ArrayRef<int64_t>{0});
-  op.replaceAllUsesWith(whole.getResult());
-  op.erase();
-  return first;
-}
-
 /// A vector that is gone along again with what it was reduced to is a row of a kernel, which
 /// programs share where it is long (RowSteps.h); all that is reduced of such vectors is done there.
 void Fusion::splitReductions() {
@@ -159,8 +119,6 @@ void Fusion::splitReductions() {
       whole.insert(op);
       continue;
     }
-    if (hasPlacesInRows(op))
-      op = splitLast(op);
     OpBuilder b(op);
     Sizes sizes = {Size::symbol("parts." + std::to_string(number++))};
     llvm::append_range(sizes, op.getType().sizes());
