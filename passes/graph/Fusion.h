@@ -26,7 +26,7 @@ struct Group {
 
 /// Operations of one kernel. People's formulas have far fewer; of loops that are unrolled the time
 /// to look for fusions would grow by the square of this, and that of the kernel's compilation.
-inline constexpr size_t kMostTogether = 2048;
+inline constexpr size_t kMostTogether = 4096;
 
 /// The space of what would be one kernel; nothing, and `reason`, if there is none, or if it is
 /// better several.

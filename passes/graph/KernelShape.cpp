@@ -42,6 +42,7 @@ private:
   void setDims(KernelShape &of, ArrayRef<Dims> rows, ArrayRef<Dims> columns) const;
   void findForms(KernelShape &of, ArrayRef<Operation *> ops) const;
   void shapeRows();
+  SmallVector<int64_t> accessesAlong() const;
   size_t innerOf(ArrayRef<Dims> groups) const;
   void shapeProduct();
   void keepReadsApart();
@@ -265,18 +266,48 @@ void Shaper::shapeRows() {
 /// Columns of so few that a block would be mostly empty are rows instead: channels of pixels,
 /// coordinates, pairs.
 static constexpr int64_t kFewColumns = 8;
+/// So many times as many accesses lie along other dimensions than along the innermost.
+static constexpr int64_t kMoreAccesses = 2;
+
+/// How many accesses go on by one element along each dimension.
+SmallVector<int64_t> Shaper::accessesAlong() const {
+  SmallVector<int64_t> found(shape.space.dims.size(), 0);
+  auto add = [&](const DimMap &map) {
+    if (!map.empty() && map.back() >= 0)
+      ++found[map.back()];
+  };
+  Block &body = KernelOp(shape.op).getBody().front();
+  for (auto &[use, map] : shape.space.uses)
+    if (isa<BlockArgument>(use->get()) && !isa<GatherOp>(use->getOwner()))
+      add(map);
+  for (GatherOp gather : body.getOps<GatherOp>())
+    if (!gather.getIndices().empty())
+      for (int dim : shape.space.values.lookup(gather.getIndices().back()))
+        if (dim >= 0)
+          ++found[dim];
+  for (Value result : body.getTerminator()->getOperands())
+    add(shape.space.values.lookup(result));
+  return found;
+}
 
 /// Which of the dimensions that are one are a kernel's columns, element by element: the innermost
-/// ones, if they are more than a few.
+/// ones, if they are more than a few; but others, if most that is read and written lies along
+/// those, as channels do that are the last in memory and not in the formula.
 size_t Shaper::innerOf(ArrayRef<Dims> groups) const {
   auto isShort = [&](const Dims &dims) {
     std::optional<int64_t> count = sizeOf(dims).constant();
     return count && *count <= kFewColumns;
   };
-  for (size_t i = groups.size(); i-- > 0;)
-    if (!isShort(groups[i]))
-      return i;
-  return groups.size() - 1;
+  SmallVector<int64_t> along = accessesAlong();
+  size_t inner = groups.size();
+  for (size_t i = groups.size(); i-- > 0;) {
+    if (isShort(groups[i]))
+      continue;
+    bool isFirst = inner == groups.size();
+    if (isFirst || along[groups[i].back()] > kMoreAccesses * along[groups[inner].back()])
+      inner = i;
+  }
+  return inner < groups.size() ? inner : groups.size() - 1;
 }
 
 /// The operations that a value is computed by, in order, from those on whose results are known.

@@ -15,6 +15,7 @@
 #include "passes/graph/Sources.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
+#include <map>
 
 namespace tile::graph {
 #define GEN_PASS_DEF_GRAPHPLACEJOINSPASS
@@ -287,13 +288,125 @@ private:
   }
 };
 
+/// Parts of what is computed, element by element, of what is joined: each is computed of parts, as
+/// the coordinates of a state are that is put together and taken apart at every step. Each part
+/// once, behind what it is a part of.
+class PartsOfJoined {
+public:
+  explicit PartsOfJoined(func::FuncOp function) : function(function) {}
+  /// Whether there were any.
+  bool run() {
+    bool found = false;
+    SmallVector<WindowOp> windows(function.getOps<WindowOp>());
+    for (WindowOp op : windows) {
+      std::optional<int64_t> axis = axisOf(op);
+      if (!axis || !isOfJoined(op.getSrc(), *axis))
+        continue;
+      Value part =
+          of(op.getSrc(), *axis, startOf(op.getStarts()[*axis]), op.getType().sizes()[*axis]);
+      op.replaceAllUsesWith(part);
+      op.erase();
+      found = true;
+    }
+    return found;
+  }
+
+private:
+  /// The dimension that a window shows a known part of, and all of the others.
+  static std::optional<int64_t> axisOf(WindowOp op) {
+    std::optional<int64_t> found;
+    Sizes own = op.getType().sizes(), whole = sizesOf(op.getSrc());
+    for (auto [axis, start] : llvm::enumerate(op.getStarts())) {
+      if (startOf(start) == Size(0) && own[axis] == whole[axis])
+        continue;
+      if (found || !startOf(start).constant() || !own[axis].constant() || !whole[axis].constant())
+        return std::nullopt;
+      found = int64_t(axis);
+    }
+    return op.getInside() ? found : std::nullopt;
+  }
+
+  /// The dimension of an operand that is dimension `axis` of what is computed of it; nothing if it
+  /// is the same for all.
+  static std::optional<int64_t> axisIn(Operation *op, Value operand, int64_t axis) {
+    int64_t at = axis;
+    if (auto view = dyn_cast<RearrangeOp>(op))
+      at = view.getDims()[axis];
+    else if (isa<MapOp>(op))
+      at -= int64_t(sizesOf(op->getResult(0)).size() - sizesOf(operand).size());
+    return at < 0 || sizesOf(operand)[at].isConstant(1) ? std::nullopt : std::optional(at);
+  }
+
+  bool isOfJoined(Value value, int64_t axis) {
+    auto [known, isNew] = joined.try_emplace({value, axis}, false);
+    Operation *op = value.getDefiningOp();
+    if (!isNew || !op)
+      return known->second;
+    bool is = false;
+    if (auto join = dyn_cast<JoinOp>(op))
+      is = int64_t(join.getAxis()) == axis;
+    else if (isa<MapOp, CastOp, RearrangeOp>(op))
+      is = llvm::any_of(op->getOperands(), [&](Value operand) {
+        std::optional<int64_t> at = axisIn(op, operand, axis);
+        return at && isOfJoined(operand, *at);
+      });
+    return joined[{value, axis}] = is;
+  }
+
+  Value of(Value value, int64_t axis, const Size &start, const Size &count) {
+    Value &known = made[{value.getAsOpaquePointer(), axis, start.str() + ":" + count.str()}];
+    if (known)
+      return known;
+    OpBuilder b(function.getContext());
+    b.setInsertionPointAfterValue(value);
+    Operation *op = value.getDefiningOp();
+    auto join = dyn_cast_or_null<JoinOp>(op);
+    if (join && int64_t(join.getAxis()) == axis) {
+      Size from;
+      for (Value one : join.getParts()) {
+        Size own = sizesOf(one)[axis];
+        if (from == start && own == count)
+          return known = one;
+        from = from + own;
+      }
+    }
+    if (join || !isOfJoined(value, axis))
+      return known = partOf(b, value.getLoc(), value, sizesOf(value).size(), axis, start, count);
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      std::optional<int64_t> at = axisIn(op, operand, axis);
+      operands.push_back(at ? of(operand, *at, start, count) : operand);
+    }
+    Operation *copy = b.clone(*op);
+    copy->setOperands(operands);
+    Sizes sizes = sizesOf(value);
+    sizes[axis] = count;
+    copy->getResult(0).setType(
+        GraphTensorType::of(function.getContext(), sizes, typeOf(value).getElement()));
+    return made[{value.getAsOpaquePointer(), axis, start.str() + ":" + count.str()}] =
+               copy->getResult(0);
+  }
+
+  func::FuncOp function;
+  DenseMap<std::pair<Value, int64_t>, bool> joined;
+  std::map<std::tuple<void *, int64_t, std::string>, Value> made;
+};
+
 struct GraphPlaceJoinsPass
     : public tile::graph::impl::GraphPlaceJoinsPassBase<GraphPlaceJoinsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<JoinPadded, SinkJoin, WindowOfPart>(&getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      return signalPassFailure();
+    FrozenRewritePatternSet all(std::move(patterns));
+    // What is joined of parts needs parts of what those are computed with.
+    constexpr int kRounds = 8; // two, mostly
+    for (int round = 0; round < kRounds; ++round) {
+      bool found = PartsOfJoined(getOperation()).run();
+      if (round > 0 && !found)
+        break;
+      if (failed(applyPatternsGreedily(getOperation(), all)))
+        return signalPassFailure();
+    }
     // From the last on: what an operand becomes depends on what becomes of its user.
     SmallVector<JoinOp> joins(getOperation().getOps<JoinOp>());
     for (JoinOp op : llvm::reverse(joins)) {

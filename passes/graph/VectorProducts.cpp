@@ -1,9 +1,12 @@
-//===- VectorProducts.cpp - products with a vector, as sums ----------------===//
+//===- VectorProducts.cpp - products with a vector, or of few, as sums -----===//
 //
 // A matrix times a vector reads each of its elements once, for one multiplication. As a product it
 // would be multiplied by blocks of columns of which one is there: tensor cores do that beside the
 // memory, but f32 are multiplied by ordinary instructions, all of the block. Along rows that lie in
 // memory as they are added up a sum is at least as fast for all types.
+//
+// Products that add up a few numbers, as those of rotations do, are sums of elements as well:
+// blocks of a product would multiply sixteen at least, most of them nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/graph/Graph.h"
@@ -76,8 +79,66 @@ struct SumProductWithVector : OpRewritePattern<MatmulOp> {
     return success();
   }
 };
+/// Rows or columns of the result, at most, for which products of 16 bits are better sums: tensor
+/// cores multiply so many at once.
+constexpr int64_t kFewResults = 16;
+
+struct SumSmallProduct : OpRewritePattern<MatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
+    Value left = op.getLhs(), right = op.getRhs();
+    Sizes rows = typeOf(left).sizes(), columns = typeOf(right).sizes();
+    std::optional<int64_t> inner = rows.back().constant();
+    Type element = op.getType().getElement();
+    auto isReal = [](Type type) {
+      return isa<FloatType>(type) && type.getIntOrFloatBitWidth() >= 16;
+    };
+    Type types[] = {typeOf(left).getElement(), typeOf(right).getElement(), element};
+    if (!inner || *inner > kFewReduced || !llvm::all_of(types, isReal))
+      return failure();
+    auto isFew = [](const Size &size) {
+      return size.constant().value_or(INT64_MAX) <= kFewResults;
+    };
+    bool isWide = types[0].getIntOrFloatBitWidth() >= 32 || types[1].getIntOrFloatBitWidth() >= 32;
+    if (!isWide && !isFew(rows[rows.size() - 2]) && !isFew(columns.back()))
+      return failure();
+    Location loc = op.getLoc();
+    bool isDouble = llvm::any_of(types, [](Type type) { return type.isF64(); });
+    Type wide = isDouble ? rewriter.getF64Type() : Type(rewriter.getF32Type());
+    auto typed = [&](const Sizes &sizes) {
+      return GraphTensorType::of(op.getContext(), sizes, wide);
+    };
+    // One row or column of an operand, in the wide type.
+    auto lineOf = [&](Value value, size_t axis, int64_t place) -> Value {
+      Sizes sizes = typeOf(value).sizes();
+      sizes[axis] = Size(1);
+      SmallVector<Attribute> starts(sizes.size(), rewriter.getStringAttr("0"));
+      starts[axis] = rewriter.getStringAttr(Size(place).str());
+      auto type = GraphTensorType::of(op.getContext(), sizes, typeOf(value).getElement());
+      Value line = WindowOp::create(rewriter, loc, type, value, rewriter.getArrayAttr(starts),
+                                    /*inside=*/true, /*loose=*/false);
+      return type.getElement() == wide
+                 ? line
+                 : CastOp::create(rewriter, loc, typed(sizes), line).getResult();
+    };
+    Value whole;
+    for (int64_t k = 0; k < *inner; ++k) {
+      Value both = MapOp::create(
+          rewriter, loc, typed(op.getType().sizes()), MapKind::mul,
+          ValueRange{lineOf(left, rows.size() - 1, k), lineOf(right, columns.size() - 2, k)});
+      whole = whole ? MapOp::create(rewriter, loc, typed(op.getType().sizes()), MapKind::add,
+                                    ValueRange{whole, both})
+                          .getResult()
+                    : both;
+    }
+    if (element != wide)
+      whole = CastOp::create(rewriter, loc, op.getType(), whole);
+    rewriter.replaceOp(op, whole);
+    return success();
+  }
+};
 } // namespace
 
 void tile::graph::addVectorProductPatterns(RewritePatternSet &patterns) {
-  patterns.add<SumProductWithVector>(patterns.getContext());
+  patterns.add<SumProductWithVector, SumSmallProduct>(patterns.getContext());
 }

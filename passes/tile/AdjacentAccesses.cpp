@@ -390,8 +390,8 @@ static Value maskOfAll(OpBuilder &b, Location loc, ArrayRef<Access> accesses, in
       auto type = RankedTensorType::get(shape, blockOf(v).getElementType());
       return BroadcastOp::create(b, loc, type, v).getResult();
     };
-    Value line = MakeRangeOp::create(
-        b, loc, RankedTensorType::get({shape.back()}, b.getI32Type()), 0u, uint32_t(shape.back()));
+    Value line = MakeRangeOp::create(b, loc, RankedTensorType::get({shape.back()}, b.getI32Type()),
+                                     0u, uint32_t(shape.back()));
     for (SmallVector<int64_t> own = {shape.back()}; own.size() < shape.size();) {
       own.insert(own.begin(), 1);
       line = ExpandDimsOp::create(b, loc, RankedTensorType::get(own, b.getI32Type()), line, 0u);
@@ -402,8 +402,8 @@ static Value maskOfAll(OpBuilder &b, Location loc, ArrayRef<Access> accesses, in
   }
   Value places = arith::AddIOp::create(b, loc, spreadLast(b, loc, place, count),
                                        placed(countLast(b, loc, place, count)));
-  mask = arith::CmpIOp::create(b, loc, compare.getPredicate(), places,
-                               spreadLast(b, loc, end, count));
+  mask =
+      arith::CmpIOp::create(b, loc, compare.getPredicate(), places, spreadLast(b, loc, end, count));
   return isOne ? asOne(b, loc, mask) : mask;
 }
 
@@ -430,8 +430,7 @@ void Joiner::joinLoads(ArrayRef<Access> accesses) {
     return isOne ? asOne(b, loc, v) : v;
   };
   auto load = LoadOp::create(b, loc, pointers, maskOfAll(b, loc, accesses, count, isOne),
-                             spread(like.getOther()),
-                             like.getCache(), like.getEvict());
+                             spread(like.getOther()), like.getCache(), like.getEvict());
   load->setAttr(kJoinedAttr, b.getUnitAttr());
   Value whole = load;
   if (isOne) {
