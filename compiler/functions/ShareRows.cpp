@@ -53,6 +53,16 @@ static double bytesOfArray(mlir::Value array, const Access &access, const Extent
   return elements * double(bytesOf(mlir::cast<GraphTensorType>(array.getType()).getElement()));
 }
 
+/// Of elements that are taken of an array along the rows; 0: of none, or one for each row.
+static double bytesOfGathered(const KernelShape &shape, mlir::Value value, const Extents &of) {
+  auto gather = value.getDefiningOp<graph::GatherOp>();
+  KernelShape::Form form = gather ? shape.forms.lookup(value) : KernelShape::Form();
+  if (!gather || !form.column)
+    return 0;
+  double elements = (form.row ? double(of.rows) : 1) * double(of.columns);
+  return elements * double(bytesOf(gather.getType().getElement()));
+}
+
 RowModel::RowModel(const KernelShape &shape, const Extents &of, const Target &target)
     : of(of), device(deviceLike(target.capability)), tuning(tuningOf(target)) {
   RowSteps steps(shape);
@@ -76,12 +86,17 @@ RowModel::RowModel(const KernelShape &shape, const Extents &of, const Target &ta
     for (const Access &load : shape.loads)
       if (load.hasColumn && steps.reads(step, load.array))
         pass.bytes += bytesOfArray(shape.op->getOperand(load.array), load, of);
+    for (mlir::Value value : steps.needed(step))
+      pass.bytes += bytesOfGathered(shape, value, of);
     for (unsigned store : steps.stores(step))
       pass.bytes += bytesOfArray(shape.op->getResult(store), shape.stores[store], of);
   }
   for (const Access &load : shape.loads)
     if (load.hasColumn)
       read += bytesOfArray(shape.op->getOperand(load.array), load, of);
+  graph::KernelOp kernel = shape.op;
+  for (auto gather : kernel.getBody().front().getOps<graph::GatherOp>())
+    read += bytesOfGathered(shape, gather.getResult(), of);
   for (auto [i, store] : llvm::enumerate(shape.stores))
     if (store.hasColumn)
       written += bytesOfArray(shape.op->getResult(i), store, of);
