@@ -4,6 +4,7 @@
 #include "passes/graph/GraphPasses.h"
 #include "passes/graph/SideBySide.h"
 #include "passes/graph/Sources.h"
+#include <set>
 
 using namespace mlir;
 using namespace tile::graph;
@@ -269,24 +270,31 @@ static constexpr int64_t kFewColumns = 8;
 /// So many times as many accesses lie along other dimensions than along the innermost.
 static constexpr int64_t kMoreAccesses = 2;
 
-/// How many accesses go on by one element along each dimension.
+/// How many accesses of whole arrays go on by one element along each dimension: what is the same
+/// along some, as numbers of channels are, comes from the cache.
 SmallVector<int64_t> Shaper::accessesAlong() const {
   SmallVector<int64_t> found(shape.space.dims.size(), 0);
-  auto add = [&](const DimMap &map) {
-    if (!map.empty() && map.back() >= 0)
+  auto isWhole = [&](const DimMap &map) {
+    return size_t(llvm::count_if(map, [](int dim) { return dim >= 0; })) == found.size();
+  };
+  std::set<std::pair<void *, std::vector<int>>> seen;
+  auto add = [&](Value array, const DimMap &map) {
+    bool isNew =
+        seen.insert({array.getAsOpaquePointer(), std::vector<int>(map.begin(), map.end())}).second;
+    if (isNew && isWhole(map) && map.back() >= 0)
       ++found[map.back()];
   };
   Block &body = KernelOp(shape.op).getBody().front();
   for (auto &[use, map] : shape.space.uses)
     if (isa<BlockArgument>(use->get()) && !isa<GatherOp>(use->getOwner()))
-      add(map);
+      add(use->get(), map);
   for (GatherOp gather : body.getOps<GatherOp>())
-    if (!gather.getIndices().empty())
+    if (!gather.getIndices().empty() && isWhole(shape.space.values.lookup(gather.getResult())))
       for (int dim : shape.space.values.lookup(gather.getIndices().back()))
         if (dim >= 0)
           ++found[dim];
   for (Value result : body.getTerminator()->getOperands())
-    add(shape.space.values.lookup(result));
+    add(result, shape.space.values.lookup(result));
   return found;
 }
 
