@@ -68,6 +68,7 @@ static const AttributeRule ofModules[] = {
     {kNoTensorMapsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kDependentLaunchAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kJoinedAttr, on<LoadOp, StoreOp, cta::AsyncCopyOp>, is<UnitAttr>, "unit"},
+    {kWholeRowsAttr, on<ModuleOp>, is<UnitAttr>, "unit"},
     {kInStepAttr, on<StoreOp>, is<UnitAttr>, "unit"},
     {kWholeVectorsAttr, on<LoadOp>, isInteger<32>, "an i32"},
     {kAnnouncesAttr, on<ModuleOp>, is<UnitAttr>, "unit"},

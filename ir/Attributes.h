@@ -48,6 +48,8 @@ inline constexpr llvm::StringLiteral kFpFusionAttr = "tile.fp_fusion";
 /// Unit, on `tile.load`, `tile.store`, `cta.async_copy`: several accesses to elements beside each
 /// other, in one. Left by `tile-adjacent-accesses` for the order of accesses to global memory.
 inline constexpr llvm::StringLiteral kJoinedAttr = "tile.joined";
+/// Unit: the kernel is a function's, whose programs go through all that their masks let them.
+inline constexpr llvm::StringLiteral kWholeRowsAttr = "tile.whole_rows";
 /// Unit, on `tile.store`: the first of several that follow each other to parts of the same sectors.
 inline constexpr llvm::StringLiteral kInStepAttr = "tile.in_step";
 /// i32, on `tile.load`: elements of a vector that each thread needs whole. Left by

@@ -58,6 +58,12 @@ bool tensors::isNeverNegative(mlir::Value v) {
     return mapIsNeverNegative(map);
   if (mlir::isa<graph::IndexOp>(op))
     return true;
+  if (auto cast = mlir::dyn_cast<graph::CastOp>(op)) { // what has no sign may get one
+    mlir::Type from = graph::typeOf(cast.getSrc()).getElement();
+    if (from.isIntOrFloat() && element.isIntOrFloat() && !from.isInteger(1) &&
+        from.getIntOrFloatBitWidth() >= element.getIntOrFloatBitWidth() && from.isUnsignedInteger())
+      return false;
+  }
   bool keeps = mlir::isa<graph::CastOp, graph::RearrangeOp, graph::ReshapeOp, graph::WindowOp,
                          graph::ReduceOp, graph::ScanOp, graph::JoinOp>(op);
   return keeps && llvm::all_of(op->getOperands(), isNeverNegative);
@@ -68,6 +74,12 @@ static Result fromEnd(Tracer &tracer, const Operand &at, const Size &size) {
   PyValue index = tracer.wrap(at.value, at.isWeak);
   if (isNeverNegative(at.value) || at.isWeak)
     return index;
+  if (at.type().getElement().getIntOrFloatBitWidth() < 32) { // sizes are more than those have
+    Result wide = tracer.cast(index, tracer.builder.getI32Type());
+    if (!wide)
+      return wide;
+    index = std::move(*wide);
+  }
   Result isBehind = tracer.map(MapKind::lt, "[]", {index, PyValue::integer(0)});
   Result moved = tracer.map(MapKind::add, "[]", {index, tracer.sizeValue(size)});
   if (!isBehind || !moved)

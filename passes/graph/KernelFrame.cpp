@@ -16,6 +16,7 @@ KernelFrame::KernelFrame(const KernelShape &shape, const Cut &cut, ModuleOp modu
   KernelOp op = shape.op;
   if (cut.together > 0)
     module->setAttr(cta::kProgramsTogetherAttr, b.getI32IntegerAttr(cut.together));
+  module->setAttr(kWholeRowsAttr, b.getUnitAttr());
   if (cut.announces)
     module->setAttr(kAnnouncesAttr, b.getUnitAttr());
   if (cut.fewPrograms > 0)

@@ -54,6 +54,7 @@ struct Access {
 struct Run {
   Value base, offsets; ///< of places that are not known as strides: what they are added up from
   std::optional<StridedPointers> strided;
+  bool asksApart = false; ///< each mask asks for its own place, in place of one mask for all
   SmallVector<Access> accesses;
 };
 
@@ -119,6 +120,9 @@ static bool asksBehind(Value mask, Value other, int64_t behind) {
     return false;
   auto [place, number] = comparedBy(first);
   auto [otherPlace, otherNumber] = comparedBy(second);
+  if (!isa<RankedTensorType>(place.getType()) ||
+      blockOf(place).getElementType().getIntOrFloatBitWidth() < 32)
+    return false;
   return place == otherPlace && otherNumber - number == behind;
 }
 
@@ -190,10 +194,14 @@ void Joiner::note(Operation *op, Value pointers) {
     }
     if (!asksBehind(maskOf(other), maskOf(op), from - run.accesses.front().from))
       continue;
+    bool asksApart = maskOf(other) != maskOf(op);
+    if (run.accesses.size() > 1 && asksApart != run.asksApart)
+      continue;
+    run.asksApart = asksApart;
     run.accesses.push_back({op, pointers, from});
     return;
   }
-  runs.push_back({base, offsets, std::move(strided), {{op, pointers, from}}});
+  runs.push_back({base, offsets, std::move(strided), false, {{op, pointers, from}}});
 }
 
 /// The bytes that all places of a block are a multiple of; one where some lie beside each other.
@@ -381,8 +389,11 @@ static Value maskOfAll(OpBuilder &b, Location loc, ArrayRef<Access> accesses, in
     auto type = RankedTensorType::get(blockOf(counted).getShape(), wanted);
     return arith::ExtSIOp::create(b, loc, type, counted).getResult();
   };
-  Value first = isOne ? firstAlongLast(b, place) : Value();
-  Value firstEnd = isOne ? firstAlongLast(b, end) : Value();
+  // Where the places themselves are without gaps, as the elements are.
+  unsigned left = reach::kPointers, ofEnd = reach::kPointers;
+  bool isRow = isOne && stepAlongLast(place, left) == count && stepAlongLast(end, ofEnd) == 0;
+  Value first = isRow ? firstAlongLast(b, place) : Value();
+  Value firstEnd = isRow ? firstAlongLast(b, end) : Value();
   if (first && firstEnd) { // as places of a row, of which is known that they follow each other
     SmallVector<int64_t> shape(blockOf(first).getShape());
     shape.back() = blockOf(place).getShape().back() * count;

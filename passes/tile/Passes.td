@@ -118,8 +118,9 @@ def WindowAccessesPass : TilePass<"tile-window-accesses", "::mlir::ModuleOp"> {
       (`x[i - 1]`) is two loads of vectors, of which each thread takes what it needs. Their addresses and masks are the
       formulas of the load's, some elements on: loads of a window have equal ones, which are one behind CSE.
     - **Needs of each**: that no vector reaches past the array. What else a vector has than the load asks for is what
-      neighbours ask for: the mask says that no place is behind the array, and none before it where a number is
-      subtracted, or the places wrap around.
+      neighbours ask for: the mask says that the place loaded is not behind the array, nor before it where a number is
+      subtracted. In kernels of functions (`tile.whole_rows`) it may say so of another place, or places wrap around:
+      other programs load what these do not.
     - **Never**: changes a volatile load, one in a loop of products, or the only such load of wide elements.
 
     ```

@@ -51,6 +51,9 @@ struct Bounds {
   bool below = false, above = false; ///< none is too small; too large
 };
 
+/// What is counted along the last dimension, and a number behind it.
+using Place = std::pair<Value, int64_t>;
+
 /// Formulas at places some elements on along the last dimension.
 class Shifter {
 public:
@@ -59,7 +62,8 @@ public:
   /// of elements may stay as it is: elements and those that need them are of one group.
   Value at(Value v, int64_t by);
   /// What is known, since it is asked for, of the places that `mask` has `by` elements on.
-  Bounds boundsOf(Value mask, int64_t by);
+  /// `places`: only what is asked of these counts, if there are any.
+  Bounds boundsOf(Value mask, int64_t by, ArrayRef<Place> places);
   /// Whether places end where others begin: they are chosen, or a remainder.
   bool wraps(Value v, int64_t by, unsigned &left);
 
@@ -236,6 +240,11 @@ Value Shifter::minus(Value same, int64_t number) {
 /// seen that it changes once at most in a group.
 Value Shifter::compare(arith::CmpIOp op, int64_t by) {
   using Predicate = arith::CmpIPredicate;
+  Value counted = op.getLhs();
+  while (isa_and_nonnull<BroadcastOp, ExpandDimsOp, arith::ExtSIOp>(counted.getDefiningOp()))
+    counted = counted.getDefiningOp()->getOperand(0);
+  if (!isCounted(counted))
+    return {};
   bool isSigned = llvm::is_contained(
       {Predicate::slt, Predicate::sle, Predicate::sgt, Predicate::sge}, op.getPredicate());
   Value left = at(op.getLhs(), by);
@@ -295,20 +304,60 @@ Value Shifter::atOf(Operation *op, int64_t by) {
   return made->getResult(0);
 }
 
-Bounds Shifter::boundsOf(Value mask, int64_t by) {
+/// A value as what it is without shapes, wider types and what is added.
+static Place placeOf(Value v) {
+  int64_t number = 0;
+  for (Operation *op = v.getDefiningOp(); op; op = v.getDefiningOp()) {
+    if (auto sum = dyn_cast<arith::AddIOp>(op)) {
+      std::optional<int64_t> own = numberOf(sum.getRhs());
+      if (!own)
+        break;
+      number += *own;
+    } else if (!isa<BroadcastOp, ExpandDimsOp, arith::ExtSIOp>(op)) {
+      break;
+    }
+    v = op->getOperand(0);
+  }
+  return {v, number};
+}
+
+/// The places in an array that pointers are of: each of what is added up, with all numbers.
+static SmallVector<Place> placesOf(Value pointers) {
+  SmallVector<Place> found;
+  int64_t number = 0;
+  for (Operation *op = pointers.getDefiningOp(); op; op = pointers.getDefiningOp()) {
+    if (auto sum = dyn_cast<AddPtrOp>(op)) {
+      if (std::optional<int64_t> own = numberOf(sum.getOffset()))
+        number += *own;
+      else
+        found.push_back(placeOf(sum.getOffset()));
+    } else if (!isa<BroadcastOp, ExpandDimsOp>(op)) {
+      break;
+    }
+    pointers = op->getOperand(0);
+  }
+  for (Place &place : found)
+    place.second += number;
+  return found;
+}
+
+Bounds Shifter::boundsOf(Value mask, int64_t by, ArrayRef<Place> places) {
   Operation *op = mask ? mask.getDefiningOp() : nullptr;
   if (!op || isSame(mask) || at(mask, by) == mask)
     return {};
   if (isa<arith::AndIOp>(op)) {
-    Bounds x = boundsOf(op->getOperand(0), by), y = boundsOf(op->getOperand(1), by);
+    Bounds x = boundsOf(op->getOperand(0), by, places), y = boundsOf(op->getOperand(1), by, places);
     return {x.below || y.below, x.above || y.above};
   }
   if (isa<BroadcastOp, ExpandDimsOp>(op))
-    return boundsOf(op->getOperand(0), by);
+    return boundsOf(op->getOperand(0), by, places);
   auto compare = dyn_cast<arith::CmpIOp>(op);
   if (!compare)
     return {};
   bool isLeft = isSame(compare.getRhs()), isRight = isSame(compare.getLhs());
+  Place asked = placeOf(isLeft ? compare.getLhs() : compare.getRhs());
+  if (!places.empty() && !llvm::is_contained(places, asked))
+    return {};
   using Predicate = arith::CmpIPredicate;
   switch (compare.getPredicate()) {
   case Predicate::eq:
@@ -378,9 +427,17 @@ void Windows::tryVectors(LoadOp load, int64_t group, int64_t number) {
     Value mask = load.getMask() ? shifter.at(load.getMask(), to) : Value();
     if (!ptr || ptr == load.getPtr() || (load.getMask() && !mask))
       return {};
-    Bounds bounds = shifter.boundsOf(load.getMask(), to);
+    // Programs of a function go through all that their masks let them. Of others it has to be the
+    // place itself that is asked for: what else is may be so far behind the last block.
+    bool isWhole = kernel->getParentOfType<ModuleOp>()->hasAttr(kWholeRowsAttr);
+    SmallVector<Place> places;
+    if (!isWhole)
+      places = placesOf(load.getPtr());
+    Bounds bounds;
+    if (isWhole || !places.empty())
+      bounds = shifter.boundsOf(load.getMask(), to, places);
     unsigned left = reach::kPointers;
-    if (shifter.wraps(load.getPtr(), to, left))
+    if (isWhole && shifter.wraps(load.getPtr(), to, left))
       bounds = {true, true};
     // In front of what is loaded a vector has elements that the load has elsewhere, unless they lie
     // in front of the array; behind it they may lie behind the array.

@@ -498,9 +498,23 @@ func.func @at_once(%o: !tile.ptr<i32>) {
   tile.store %o, %s : !tile.ptr<i32>
   return
 }
-// CHECK-LABEL: llvm.func @some_lanes
+// CHECK-LABEL: llvm.func @some_lanes_added
 // CHECK-NOT: nvvm.redux.sync
 // CHECK-COUNT-4: nvvm.shfl.sync bfly
+func.func @some_lanes_added(%o: !tile.ptr<i32>) {
+  %i = tile.make_range 0 to 16 : tensor<16xi32, #halves>
+  %s = tile.reduce %i {axis = 0 : i32} : tensor<16xi32, #halves> -> i32 {
+  ^bb0(%a: i32, %b: i32):
+    %c = arith.addi %a, %b : i32
+    tile.yield %c : i32
+  }
+  tile.store %o, %s : !tile.ptr<i32>
+  return
+}
+// Of what makes no difference how often it is there, copies are part.
+// CHECK-LABEL: llvm.func @some_lanes(
+// CHECK: nvvm.redux.sync min
+// CHECK-NOT: nvvm.shfl.sync bfly
 func.func @some_lanes(%o: !tile.ptr<i32>) {
   %i = tile.make_range 0 to 16 : tensor<16xi32, #halves>
   %s = tile.reduce %i {axis = 0 : i32} : tensor<16xi32, #halves> -> i32 {

@@ -2,7 +2,7 @@
 // RUN: tile-opt %s --tile-window-accesses --counts -o /dev/null 2>&1 | FileCheck %s --check-prefix=COUNT
 // COUNT: 4 tile-window-accesses - loads of what lies beside vectors, made of vectors
 
-module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 1>} {
+module attributes {tile.whole_rows, tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 1>} {
 // A window that is padded: three places, of which each vector is loaded once.
 // CHECK-LABEL: func.func @padded
 // CHECK: %[[FROM:.*]] = tile.make_range
