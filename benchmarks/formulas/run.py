@@ -1,13 +1,14 @@
 """A second set of functions of whole tensors (the .tile files beside this) against torch.compile.
 
 usage: run.py BUNDLE [--only TEXT] [--skip N] [--first N] [--mode MODE] [--no-torch] [--seconds N] [--row-seconds N]
-                    [--profile] [--json FILE]
+                    [--beside N] [--profile] [--json FILE]
 
 As benchmarks/functions.py: Tile through libtile's C interface, torch.compile's default mode, both captured into CUDA
 graphs and replayed in turns; `bound` is what the row must read and write once, at the speed of a copy measured in the
 same run; `of bound` is bound / tile, `ratio` torch / tile. Results, and arguments that a row writes, are compared with
 the row in PyTorch of float32. Rows are in the order of interest: torch.compile of no row begins later than --seconds
-after the start, and none takes longer than --row-seconds. A row that fails is reported; where it leaves the device
+after the start, and none takes longer than --row-seconds; --beside N compiles PyTorch's side of all rows first, in N
+processes that fill Inductor's cache. A row that fails is reported; where it leaves the device
 unusable, the rest runs in the same process begun again.
 """
 import argparse
@@ -17,6 +18,7 @@ import json
 import os
 import signal
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -263,11 +265,40 @@ def parsed():
     parser.add_argument("--no-check", action="store_true", help="results are not compared")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="torch.compile of no row begins later")
     parser.add_argument("--row-seconds", type=float, default=60, help="torch.compile of a row takes no longer")
+    parser.add_argument("--beside", type=int, default=0, help="processes that fill Inductor's cache before")
+    parser.add_argument("--share", type=int, help=argparse.SUPPRESS)  # of --beside: the process's number
     parser.add_argument("--count", type=int, default=15, help="runs of each side a round")
     parser.add_argument("--profile", action="store_true", help="times of the row's kernels")
     parser.add_argument("--json")
     parser.add_argument("--resume", help=argparse.SUPPRESS)  # a file: where another process has got to
     return parser.parse_args()
+
+
+def fill(options, chosen):
+    """Compiles PyTorch's side of every Nth row: what the rows cost the process behind is then read from the cache."""
+    for row in chosen[options.share::options.beside]:
+        try:
+            arguments, _ = row.make()
+            with limited(options.row_seconds * 4):
+                called(row, torch.compile(row.run), own(row, arguments))()
+                torch.cuda.synchronize()
+        except Exception:  # said where it is measured
+            if not alive():
+                return
+        torch.compiler.reset()
+        torch.cuda.empty_cache()
+
+
+def fill_beside(options):
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "2")
+    shares = [subprocess.Popen([sys.executable, os.path.abspath(__file__), *sys.argv[1:], "--share", str(i)],
+                               stderr=subprocess.DEVNULL) for i in range(options.beside)]
+    end = time.time() + (options.seconds if options.seconds < 1e9 else 3600)
+    for share in shares:
+        try:
+            share.wait(max(1, end - time.time()))
+        except subprocess.TimeoutExpired:
+            share.kill()
 
 
 def alive():
@@ -302,13 +333,20 @@ def main():
             kept = json.load(file)
         lines, done, began = kept["lines"], kept["done"], time.time() - kept["spent"]
         os.unlink(options.resume)
+    wanted = [t for t in options.only.split(",") if t]
+    chosen = [row for row in rows() if not wanted or any(t in row.name or t in (row.function, row.file) for t in wanted)]
+    chosen = chosen[options.skip:][:options.first]
+    if options.share is not None:
+        return fill(options, chosen)
+    if options.beside and not options.resume:
+        fill_beside(options)
+        print(f"PyTorch's side compiled in {time.time() - began:.0f} s", flush=True)
+        began = time.time()
     compiler = libtile.Compiler(libtile.Bundle(options.bundle).library)
     timer = Timer()
     if not options.resume:
         print(f"{'microseconds':50} {'bound':>8} {'tile':>9} {'of bound':>9} {'torch':>9} {'ratio':>6} {'kern':>4} {'1st s':>6}")
-    wanted = [t for t in options.only.split(",") if t]
-    chosen = [row for row in rows() if not wanted or any(t in row.name or t in (row.function, row.file) for t in wanted)]
-    for index, row in enumerate(chosen[options.skip:][:options.first]):
+    for index, row in enumerate(chosen):
         if index < done:
             continue
         torch_too = not options.no_torch and time.time() - began < options.seconds

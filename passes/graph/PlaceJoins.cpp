@@ -12,10 +12,10 @@
 #include "passes/graph/GraphPasses.h"
 #include "passes/graph/Indices.h"
 #include "passes/graph/Normalize.h"
+#include "passes/graph/PartsOfJoined.h"
 #include "passes/graph/Sources.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
-#include <map>
 
 namespace tile::graph {
 #define GEN_PASS_DEF_GRAPHPLACEJOINSPASS
@@ -30,17 +30,6 @@ ALWAYS_ENABLED_STATISTIC(joinsStored, "joined tensors whose parts are stored whe
 
 /// Parts that one kernel computes, at most: it holds what they have in common in registers.
 static constexpr size_t kMostParts = 64;
-
-/// Whether nothing but a view leads from a value to what is returned, or is given to a kernel that
-/// somebody wrote: it has to be stored as it is.
-static bool isOnlyStored(Value value) {
-  auto isEnd = [](Operation *user) {
-    if (auto shape = dyn_cast<ReshapeOp>(user))
-      return isOnlyStored(shape.getResult());
-    return user->hasTrait<OpTrait::IsTerminator>() || isa<LaunchOp>(user);
-  };
-  return !value.use_empty() && llvm::all_of(value.getUsers(), isEnd);
-}
 
 /// The dimension that becomes dimension `axis` of what an operation with one more user makes of a
 /// value; nothing if that is gone.
@@ -109,6 +98,62 @@ static bool isNestedAlike(JoinOp op) {
   });
 }
 
+/// Of each dimension of a reshape's result how many of the operand's it is made of; nothing if some
+/// is not made of whole ones.
+static std::optional<SmallVector<size_t>> mergedDims(ReshapeOp op) {
+  Sizes from = sizesOf(op.getSrc()), to = op.getType().sizes();
+  SmallVector<size_t> counts;
+  size_t next = 0;
+  for (const Size &size : to) {
+    Size made(1);
+    size_t count = 0;
+    do {
+      if (next == from.size())
+        return std::nullopt;
+      made = made * from[next++];
+      ++count;
+    } while (made != size);
+    counts.push_back(count);
+  }
+  while (next < from.size()) { // ones at the end
+    if (!from[next++].isConstant(1) || counts.empty())
+      return std::nullopt;
+    ++counts.back();
+  }
+  return counts;
+}
+
+/// Whether a value that broadcasts is the same along all dimensions that are made of several.
+static bool hasNoneMerged(Value operand, ArrayRef<size_t> counts) {
+  Sizes own = sizesOf(operand);
+  for (auto [size, count] : llvm::zip(llvm::reverse(own), llvm::reverse(counts)))
+    if (count > 1 && !size.isConstant(1))
+      return false;
+  return true;
+}
+
+/// Whether nothing but functions of the elements leads from a value of that shape to what is
+/// stored, which could be done in the shape that the reshape was made of.
+static bool isStoredBehindMaps(Value value, ArrayRef<size_t> counts) {
+  if (isOnlyStored(value))
+    return true;
+  if (!value.hasOneUse())
+    return false;
+  Operation *user = *value.user_begin();
+  return isa<MapOp, CastOp>(user) && sizesOf(user->getResult(0)) == sizesOf(value) &&
+         llvm::all_of(user->getOperands(),
+                      [&](Value operand) {
+                        return operand == value || hasNoneMerged(operand, counts) ||
+                               isCallers(operand);
+                      }) &&
+         isStoredBehindMaps(user->getResult(0), counts);
+}
+
+static bool goesBehindMaps(ReshapeOp op) {
+  std::optional<SmallVector<size_t>> counts = mergedDims(op);
+  return counts && isStoredBehindMaps(op.getResult(), *counts);
+}
+
 /// Whether what is joined reaches memory with nothing but functions of elements on its way.
 static bool reachesMemory(Value value, int64_t axis) {
   if (isOnlyStored(value))
@@ -119,6 +164,8 @@ static bool reachesMemory(Value value, int64_t axis) {
   if (auto outer = dyn_cast<JoinOp>(user))
     return int64_t(outer.getAxis()) != axis && canBeOne(outer) &&
            reachesMemory(outer.getResult(), int64_t(outer.getAxis()));
+  if (auto shape = dyn_cast<ReshapeOp>(user))
+    return goesBehindMaps(shape);
   std::optional<int64_t> behind = axisBehind(user, value, axis);
   if (!behind)
     return false;
@@ -136,21 +183,6 @@ static bool reachesMemory(Value value, int64_t axis) {
 }
 
 namespace {
-
-/// The part of a value that broadcasts to what is joined which belongs to one of its parts.
-Value partOf(OpBuilder &b, Location loc, Value value, size_t rank, int64_t axis, const Size &start,
-             const Size &count) {
-  Sizes own = sizesOf(value);
-  int64_t at = axis - int64_t(rank - own.size());
-  if (at < 0 || own[at].isConstant(1))
-    return value;
-  SmallVector<Attribute> starts(own.size(), b.getStringAttr("0"));
-  starts[at] = b.getStringAttr(start.str());
-  own[at] = count;
-  auto type = GraphTensorType::of(b.getContext(), own, typeOf(value).getElement());
-  return WindowOp::create(b, loc, type, value, b.getArrayAttr(starts), /*inside=*/true,
-                          /*loose=*/false);
-}
 
 /// A function of the elements of what is joined is joined of that of the parts, if it is stored.
 struct SinkJoin : OpRewritePattern<JoinOp> {
@@ -186,6 +218,53 @@ struct SinkJoin : OpRewritePattern<JoinOp> {
     rewriter.replaceOpWithNewOp<JoinOp>(user, whole, parts, uint64_t(*behind));
     rewriter.eraseOp(op);
     return success();
+  }
+};
+
+/// What is joined and gets another shape, of fewer dimensions, as halves are that lie beside each
+/// other element by element: functions of the elements are done before, on the parts then.
+struct ShapeBehindMaps : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto join = op.getSrc().getDefiningOp<JoinOp>();
+    if (!join || !join->hasOneUse() || !canBeOne(join) || isOnlyStored(op.getResult()) ||
+        !goesBehindMaps(op))
+      return failure();
+    SmallVector<size_t> counts = *mergedDims(op);
+    Operation *user = *op->user_begin();
+    rewriter.setInsertionPoint(user);
+    SmallVector<Value> operands;
+    for (Value operand : user->getOperands())
+      operands.push_back(operand == op.getResult()
+                             ? op.getSrc()
+                             : inShape(rewriter, operand, sizesOf(op.getSrc()), counts));
+    Operation *made = rewriter.clone(*user);
+    made->setOperands(operands);
+    auto whole = typeOf(user->getResult(0));
+    made->getResult(0).setType(
+        GraphTensorType::of(op.getContext(), sizesOf(op.getSrc()), whole.getElement()));
+    rewriter.replaceOpWithNewOp<ReshapeOp>(user, whole, made->getResult(0));
+    return success();
+  }
+
+private:
+  static Value inShape(OpBuilder &b, Value operand, const Sizes &whole, ArrayRef<size_t> counts) {
+    Sizes own = sizesOf(operand), made;
+    SmallVector<int64_t> dims;
+    size_t first = counts.size() - own.size(), next = 0;
+    for (size_t i = 0; i < first; ++i)
+      next += counts[i];
+    for (size_t i = 0; i < own.size(); ++i) {
+      for (size_t j = 0; j < counts[first + i]; ++j, ++next) {
+        bool isOne = own[i].isConstant(1);
+        made.push_back(isOne ? Size(1) : whole[next]);
+        dims.push_back(j == 0 ? int64_t(i) : -1);
+      }
+    }
+    auto type = GraphTensorType::of(b.getContext(), made, typeOf(operand).getElement());
+    if (hasNoneMerged(operand, counts))
+      return RearrangeOp::create(b, operand.getLoc(), type, operand, dims);
+    return ReshapeOp::create(b, operand.getLoc(), type, operand);
   }
 };
 
@@ -288,121 +367,20 @@ private:
   }
 };
 
-/// Parts of what is computed, element by element, of what is joined: each is computed of parts, as
-/// the coordinates of a state are that is put together and taken apart at every step. Each part
-/// once, behind what it is a part of.
-class PartsOfJoined {
-public:
-  explicit PartsOfJoined(func::FuncOp function) : function(function) {}
-  /// Whether there were any.
-  bool run() {
-    bool found = false;
-    SmallVector<WindowOp> windows(function.getOps<WindowOp>());
-    for (WindowOp op : windows) {
-      std::optional<int64_t> axis = axisOf(op);
-      if (!axis || !isOfJoined(op.getSrc(), *axis))
-        continue;
-      Value part =
-          of(op.getSrc(), *axis, startOf(op.getStarts()[*axis]), op.getType().sizes()[*axis]);
-      op.replaceAllUsesWith(part);
-      op.erase();
-      found = true;
-    }
-    return found;
-  }
-
-private:
-  /// The dimension that a window shows a known part of, and all of the others.
-  static std::optional<int64_t> axisOf(WindowOp op) {
-    std::optional<int64_t> found;
-    Sizes own = op.getType().sizes(), whole = sizesOf(op.getSrc());
-    for (auto [axis, start] : llvm::enumerate(op.getStarts())) {
-      if (startOf(start) == Size(0) && own[axis] == whole[axis])
-        continue;
-      if (found || !startOf(start).constant() || !own[axis].constant() || !whole[axis].constant())
-        return std::nullopt;
-      found = int64_t(axis);
-    }
-    return op.getInside() ? found : std::nullopt;
-  }
-
-  /// The dimension of an operand that is dimension `axis` of what is computed of it; nothing if it
-  /// is the same for all.
-  static std::optional<int64_t> axisIn(Operation *op, Value operand, int64_t axis) {
-    int64_t at = axis;
-    if (auto view = dyn_cast<RearrangeOp>(op))
-      at = view.getDims()[axis];
-    else if (isa<MapOp>(op))
-      at -= int64_t(sizesOf(op->getResult(0)).size() - sizesOf(operand).size());
-    return at < 0 || sizesOf(operand)[at].isConstant(1) ? std::nullopt : std::optional(at);
-  }
-
-  bool isOfJoined(Value value, int64_t axis) {
-    auto [known, isNew] = joined.try_emplace({value, axis}, false);
-    Operation *op = value.getDefiningOp();
-    if (!isNew || !op)
-      return known->second;
-    bool is = false;
-    if (auto join = dyn_cast<JoinOp>(op))
-      is = int64_t(join.getAxis()) == axis;
-    else if (isa<MapOp, CastOp, RearrangeOp>(op))
-      is = llvm::any_of(op->getOperands(), [&](Value operand) {
-        std::optional<int64_t> at = axisIn(op, operand, axis);
-        return at && isOfJoined(operand, *at);
-      });
-    return joined[{value, axis}] = is;
-  }
-
-  Value of(Value value, int64_t axis, const Size &start, const Size &count) {
-    Value &known = made[{value.getAsOpaquePointer(), axis, start.str() + ":" + count.str()}];
-    if (known)
-      return known;
-    OpBuilder b(function.getContext());
-    b.setInsertionPointAfterValue(value);
-    Operation *op = value.getDefiningOp();
-    auto join = dyn_cast_or_null<JoinOp>(op);
-    if (join && int64_t(join.getAxis()) == axis) {
-      Size from;
-      for (Value one : join.getParts()) {
-        Size own = sizesOf(one)[axis];
-        if (from == start && own == count)
-          return known = one;
-        from = from + own;
-      }
-    }
-    if (join || !isOfJoined(value, axis))
-      return known = partOf(b, value.getLoc(), value, sizesOf(value).size(), axis, start, count);
-    SmallVector<Value> operands;
-    for (Value operand : op->getOperands()) {
-      std::optional<int64_t> at = axisIn(op, operand, axis);
-      operands.push_back(at ? of(operand, *at, start, count) : operand);
-    }
-    Operation *copy = b.clone(*op);
-    copy->setOperands(operands);
-    Sizes sizes = sizesOf(value);
-    sizes[axis] = count;
-    copy->getResult(0).setType(
-        GraphTensorType::of(function.getContext(), sizes, typeOf(value).getElement()));
-    return made[{value.getAsOpaquePointer(), axis, start.str() + ":" + count.str()}] =
-               copy->getResult(0);
-  }
-
-  func::FuncOp function;
-  DenseMap<std::pair<Value, int64_t>, bool> joined;
-  std::map<std::tuple<void *, int64_t, std::string>, Value> made;
-};
-
 struct GraphPlaceJoinsPass
     : public tile::graph::impl::GraphPlaceJoinsPassBase<GraphPlaceJoinsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<JoinPadded, SinkJoin, WindowOfPart>(&getContext());
+    patterns.add<JoinPadded, ShapeBehindMaps, SinkJoin, WindowOfPart>(&getContext());
+    addSmallReductionPatterns(patterns); // of parts
     FrozenRewritePatternSet all(std::move(patterns));
     // What is joined of parts needs parts of what those are computed with.
     constexpr int kRounds = 8; // two, mostly
     for (int round = 0; round < kRounds; ++round) {
-      bool found = PartsOfJoined(getOperation()).run();
-      if (round > 0 && !found)
+      PartsOfJoined parts(getOperation());
+      bool found = parts.takeWindows();
+      found |= round > 0 && parts.joinResults(canBeStored); // those that do not sink as they are
+      if (round > 1 && !found)
         break;
       if (failed(applyPatternsGreedily(getOperation(), all)))
         return signalPassFailure();
@@ -418,6 +396,8 @@ struct GraphPlaceJoinsPass
       }
     }
   }
+
+  static bool canBeStored(JoinOp op) { return canBeOne(op) && isNestedAlike(op); }
 
   static bool isStored(JoinOp op) {
     auto outer = op->hasOneUse() ? dyn_cast<JoinOp>(*op->user_begin()) : JoinOp();

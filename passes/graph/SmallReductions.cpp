@@ -33,8 +33,7 @@ static std::optional<MapKind> mapOf(ReduceKind kind) {
   }
 }
 
-/// Whether a value is computed of arrays that each repeat along some of its dimensions.
-static bool isOfRepeated(Value value) {
+bool tile::graph::isOfRepeatedArrays(Value value) {
   bool repeats = true;
   visitSources(value, [&](Value source) {
     Operation *op = source.getDefiningOp();
@@ -101,6 +100,39 @@ static bool isTakenApart(Value result) {
   return isTaken;
 }
 
+/// Whether columns of what a value is computed of are there, along a dimension, or are taken by
+/// others: then rows are nowhere.
+static bool isOfColumns(Value value, int64_t axis) {
+  bool isOfSome = false, isAll = true;
+  SmallVector<std::pair<Value, int64_t>> next = {{value, axis}};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!next.empty()) {
+    auto [one, at] = next.pop_back_val();
+    Operation *op = one.getDefiningOp();
+    auto join = dyn_cast_or_null<JoinOp>(op);
+    bool isTaken = llvm::any_of(one.getUsers(), [&, at = at](Operation *user) {
+      auto window = dyn_cast<WindowOp>(user);
+      return window && window.getType().sizes()[at].isConstant(1);
+    });
+    if (isTaken || (join && int64_t(join.getAxis()) == at)) {
+      isOfSome = true;
+    } else if (isa_and_nonnull<MapOp, CastOp, RearrangeOp>(op)) {
+      if (!seen.insert(op).second)
+        continue;
+      for (Value operand : op->getOperands()) {
+        auto view = dyn_cast<RearrangeOp>(op);
+        int64_t in = view ? view.getDims()[at]
+                          : at - int64_t(sizesOf(one).size() - sizesOf(operand).size());
+        if (in >= 0 && !sizesOf(operand)[in].isConstant(1))
+          next.push_back({operand, in});
+      }
+    } else {
+      isAll = false;
+    }
+  }
+  return isOfSome && isAll;
+}
+
 namespace {
 /// One element of each row of a value, as a dimension of one, computed of one of each that it is
 /// computed of: what several need once.
@@ -154,8 +186,7 @@ struct UnrollSmallReduction : OpRewritePattern<ReduceOp> {
     Value source = op.getSrc();
     std::optional<MapKind> kind = mapOf(op.getKind());
     Sizes sizes = typeOf(source).sizes();
-    if (!kind || op.getAxes().size() != 1 ||
-        !isa_and_nonnull<MapOp, CastOp>(source.getDefiningOp()))
+    if (!kind || op.getAxes().size() != 1)
       return failure();
     int64_t axis = op.getAxes().front();
     std::optional<int64_t> count = sizes[axis].constant();
@@ -163,8 +194,9 @@ struct UnrollSmallReduction : OpRewritePattern<ReduceOp> {
         countSources(source) * *count > kMostOperations)
       return failure();
     auto [isReduced, isMetAgain] = usesOf(op.getResult());
-    bool isOfFew = isOfRepeated(source) && (!isMetAgain || isReduced); // else a row is at hand
-    if (!isOfFew && !isTakenApart(op.getResult()))
+    bool isOfFew = isa_and_nonnull<MapOp, CastOp>(source.getDefiningOp()) &&
+                   isOfRepeatedArrays(source) && (!isMetAgain || isReduced); // else a row is at hand
+    if (!isOfFew && !isTakenApart(op.getResult()) && !isOfColumns(source, axis))
       return failure();
     Location loc = op.getLoc();
     SmallVector<int64_t> dims;
