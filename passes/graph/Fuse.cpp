@@ -22,6 +22,7 @@ ALWAYS_ENABLED_STATISTIC(kernelsMade, "kernels that operations were grouped into
 
 void tile::graph::buildFusePipeline(OpPassManager &pm, Chains chains, bool withoutGaps) {
   pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createGraphPlaceJoinsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createGraphNormalizePass());
