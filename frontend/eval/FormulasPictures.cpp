@@ -43,8 +43,13 @@ static Term bordered(const Term &x, size_t axis, int64_t before, int64_t behind,
     return f.call("flip", {part(x, axis, from, to), number(int64_t(axis))});
   };
   auto often = [&](const Term &from, const Term &to, int64_t times) {
-    return f.call("repeat_interleave",
-                  {part(x, axis, from, to), number(times), number(int64_t(axis))});
+    Term one = part(x, axis, from, to);
+    if (times == 1)
+      return one;
+    Terms all = {one};
+    for (size_t i = 0; i < sizes.size(); ++i)
+      all.push_back(i == axis ? number(times) : sizes[i]);
+    return f.call("expand", all);
   };
   Terms parts;
   bool skips = mode == "reflect"; // the last element, which stands there already

@@ -25,6 +25,7 @@ void tile::graph::buildFusePipeline(OpPassManager &pm, Chains chains, bool witho
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createGraphPlaceJoinsPass());
   pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass()); // of joins that each user had of its own
   pm.addNestedPass<func::FuncOp>(createGraphNormalizePass());
   pm.addNestedPass<func::FuncOp>(createGraphLowerViewsPass({withoutGaps}));
   pm.addPass(createCSEPass());

@@ -13,6 +13,7 @@
 #include "passes/graph/Sources.h"
 #include "passes/graph/StoredOperands.h"
 #include "target/tuning/ComputedOperands.h"
+#include "llvm/ADT/SetVector.h"
 #include <map>
 
 using namespace mlir;
@@ -231,7 +232,7 @@ static unsigned countMaps(Value value) {
   visitSources(value, [&](Value source) {
     bool isMap = isa_and_nonnull<MapOp, CastOp>(source.getDefiningOp());
     count += isMap;
-    return isMap || source.getDefiningOp<RearrangeOp>();
+    return isMap || isa_and_nonnull<RearrangeOp, WindowOp>(source.getDefiningOp());
   });
   return count;
 }
@@ -284,6 +285,74 @@ static bool isSoonerComputedAgain(Value value) {
   return isOfArrays && taken / elements * slots <= bytes * tuning.slotsPerByte;
 }
 
+bool tile::graph::isSoonerStored(Value value) {
+  const tile::ComputedOperandTuning &tuning = tile::kComputedOperands;
+  double elements = elementsOfSome(value), taken = 0;
+  for (Operation *user : value.getUsers()) {
+    if (!isa<WindowOp>(user))
+      return false;
+    taken += elementsOfSome(user->getResult(0));
+  }
+  llvm::SetVector<Value> sources;
+  visitSources(value, [&](Value source) {
+    if (elementsOfSome(source) * 2 < elements) // of rows, or of columns
+      return false;
+    sources.insert(source);
+    return isa_and_nonnull<MapOp, CastOp, RearrangeOp, WindowOp>(source.getDefiningOp());
+  });
+  // Windows of an array that others take windows of as well are there.
+  auto isThere = [&](Value array) {
+    return llvm::any_of(array.getUsers(), [&](Operation *user) {
+      return llvm::none_of(user->getResults(), [&](Value made) { return sources.contains(made); });
+    });
+  };
+  double slots = -tuning.slotsToMove; // which is what it takes to read it
+  for (Value source : sources) {
+    Operation *op = source.getDefiningOp();
+    if (auto map = dyn_cast_or_null<MapOp>(op))
+      slots += slotsOf(map);
+    else if (isa_and_nonnull<CastOp>(op))
+      slots += tuning.slotsOfSimple;
+    else if (auto window = dyn_cast_or_null<WindowOp>(op))
+      slots += isThere(window.getSrc()) ? 0 : tuning.slotsToMove;
+    else if (!isa_and_nonnull<RearrangeOp>(op) &&
+             llvm::none_of(source.getUsers(), [&](Operation *user) { return isa<WindowOp>(user); }))
+      slots += isThere(source) ? 0 : tuning.slotsToMove;
+  }
+  double bytes = 2.0 * bytesOf(typeOf(value).getElement());
+  return taken / elements * slots > bytes * tuning.slotsPerByte;
+}
+
+bool tile::graph::isSoonerStored(GatherOp op) {
+  const tile::ComputedOperandTuning &tuning = tile::kComputedOperands;
+  double slots = tuning.slotsToGather, elements = elementsOfSome(op.getResult()), taken = 0;
+  bool isRegular = true; // places at one distance from each other
+  for (Value index : op.getIndices()) {
+    bool isRead = false; // or places that windows of places have not become yet
+    visitSources(index, [&](Value source) {
+      Operation *op = source.getDefiningOp();
+      if (auto map = dyn_cast_or_null<MapOp>(op))
+        isRegular &= llvm::is_contained({MapKind::add, MapKind::sub, MapKind::mul}, map.getKind());
+      isRead |=
+          !isa_and_nonnull<IndexOp, SizeOp, ConstantOp, MapOp, CastOp, RearrangeOp, WindowOp>(op);
+      return !isRead;
+    });
+    if (isRead)
+      return false;
+    unsigned maps = countMaps(index);
+    if (!typeOf(index).sizes().empty() && !typeOf(index).sizes().back().isConstant(1))
+      slots += maps * tuning.slotsOfSimple; // along rows: else there is one for many elements
+  }
+  for (Operation *user : op->getUsers()) {
+    auto gather = dyn_cast<GatherOp>(user);
+    if (!isa<WindowOp>(user) && !(gather && gather.getSrc() == op.getResult()))
+      return false;
+    taken += elementsOfSome(user->getResult(0));
+  }
+  double bytes = 2.0 * bytesOf(op.getType().getElement());
+  return !isRegular && taken / elements * slots > bytes * tuning.slotsPerByte;
+}
+
 /// A shape without dimensions of one in front.
 static ArrayRef<Size> withoutOnes(ArrayRef<Size> sizes) {
   return sizes.drop_while([](const Size &size) { return size.isConstant(1); });
@@ -330,8 +399,9 @@ struct GatherOfMap : OpRewritePattern<GatherOp> {
   GatherOfMap(MLIRContext *context, unsigned &left) : OpRewritePattern(context), left(left) {}
   unsigned &left;
   LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
-    if (!isa_and_nonnull<MapOp, CastOp>(op.getSrc().getDefiningOp()) ||
-        !(takesFew(op) || isOneArray(op.getSrc()) || isSoonerComputedAgain(op.getSrc())))
+    if (!isa_and_nonnull<MapOp, CastOp, IndexOp>(op.getSrc().getDefiningOp()) ||
+        !(isOfPlaces(op.getSrc()) || takesFew(op) || isOneArray(op.getSrc()) ||
+          isSoonerComputedAgain(op.getSrc())))
       return failure();
     std::optional<SmallVector<Value>> at = placesOf(op);
     unsigned count = countMaps(op.getSrc());
@@ -358,7 +428,7 @@ struct GatherOfGather : OpRewritePattern<GatherOp> {
       return gather && gather.getSrc() == inner.getResult() && placesOf(gather) &&
              !llvm::is_contained(gather.getIndices(), inner.getResult());
     };
-    if (!inner || !takes(op) ||
+    if (!inner || !takes(op) || isSoonerStored(inner) ||
         !(llvm::all_of(inner->getUsers(), takes) || isCallersAtPlaces(inner)))
       return failure();
     unsigned count = 0;

@@ -374,6 +374,7 @@ struct GraphPlaceJoinsPass
     patterns.add<JoinPadded, ShapeBehindMaps, SinkJoin, WindowOfPart>(&getContext());
     addSmallReductionPatterns(patterns); // of parts
     FrozenRewritePatternSet all(std::move(patterns));
+    separateJoins();
     // What is joined of parts needs parts of what those are computed with.
     constexpr int kRounds = 8; // two, mostly
     for (int round = 0; round < kRounds; ++round) {
@@ -395,6 +396,16 @@ struct GraphPlaceJoinsPass
         choose(op);
       }
     }
+  }
+
+  /// Each user has a join of its own, of the same parts: one may store them, and another choose. What
+  /// is taken of it by windows is chosen for all of them.
+  void separateJoins() {
+    SmallVector<JoinOp> joins(getOperation().getOps<JoinOp>());
+    for (JoinOp op : llvm::reverse(joins))
+      for (OpOperand &use : llvm::make_early_inc_range(op.getResult().getUses()))
+        if (!op->hasOneUse() && !isa<WindowOp>(use.getOwner()))
+          use.set(cast<JoinOp>(OpBuilder(op).clone(*op)).getResult());
   }
 
   static bool canBeStored(JoinOp op) { return canBeOne(op) && isNestedAlike(op); }
@@ -442,6 +453,121 @@ struct GraphPlaceJoinsPass
     return GatherOp::create(b, loc, op.getType(), array, at, /*guarded=*/false);
   }
 
+  /// Of one part that is elements of an array along the axis, each at a place of its own: that
+  /// array, and the places, from the part's first element on.
+  struct Taken {
+    Value array, place;
+  };
+
+  static bool isWholeBut(ArrayAttr starts, const Sizes &own, const Sizes &whole, size_t axis) {
+    for (size_t i = 0; i < own.size(); ++i)
+      if (i != axis && (startOf(starts[i]) != Size(0) || own[i] != whole[i]))
+        return false;
+    return true;
+  }
+
+  static std::optional<Taken> takenFrom(IndexBuilder &indices, Value part, size_t axis) {
+    part = behindNothing(part);
+    Sizes sizes = sizesOf(part);
+    Value place = indices.along(sizes[axis], axis, sizes.size());
+    Operation *op = part.getDefiningOp();
+    if (auto map = dyn_cast_or_null<MapOp>(op)) { // one element, often
+      bool isSame = map.getKind() == MapKind::select && map.getOperand(1) == map.getOperand(2) &&
+                    sizesOf(map.getOperand(1)).size() == sizes.size() &&
+                    sizesOf(map.getOperand(1))[axis].isConstant(1);
+      if (!isSame)
+        return Taken{part, place};
+      place = {};
+      part = behindNothing(map.getOperand(1));
+    } else if (auto gather = dyn_cast_or_null<GatherOp>(op)) {
+      bool isAlong = !gather.getGuarded() && sizesOf(gather.getSrc()).size() == sizes.size();
+      for (auto [dim, index] : llvm::enumerate(gather.getIndices())) {
+        Sizes own = sizesOf(index);
+        size_t front = sizes.size() - own.size();
+        auto view = index.getDefiningOp<RearrangeOp>();
+        bool isLine = (view ? view.getSrc() : index).getDefiningOp<IndexOp>();
+        for (auto [i, size] : llvm::enumerate(own))
+          isAlong &= size.isConstant(1) || front + i == dim;
+        isAlong &= dim == axis ? isOfPlaces(index) : isLine || sizes[dim].isConstant(1);
+      }
+      if (!isAlong)
+        return Taken{part, place};
+      place = gather.getIndices()[axis];
+      part = behindNothing(gather.getSrc());
+    }
+    if (auto window = part.getDefiningOp<WindowOp>();
+        window && window.getInside() &&
+        isWholeBut(window.getStarts(), window.getType().sizes(), sizesOf(window.getSrc()), axis)) {
+      Size start = startOf(window.getStarts()[axis]);
+      place = place ? indices.plus(place, start) : indices.number(start);
+      part = behindNothing(window.getSrc());
+    }
+    if (!place)
+      place = indices.number(Size(0));
+    return Taken{part, place};
+  }
+
+  /// A value that is only called another way.
+  static Value behindNothing(Value value) {
+    while (auto view = value.getDefiningOp<RearrangeOp>()) {
+      if (view.getType() != view.getSrc().getType() ||
+          !llvm::equal(view.getDims(), llvm::seq<int64_t>(0, int64_t(view.getDims().size()))))
+        break;
+      value = view.getSrc();
+    }
+    return value;
+  }
+
+  /// Whether arrays are one, perhaps joined for each of its users.
+  static bool areSame(Value one, Value other) {
+    auto a = one.getDefiningOp<JoinOp>(), b = other.getDefiningOp<JoinOp>();
+    return one == other ||
+           (a && b && a.getAxis() == b.getAxis() && llvm::equal(a.getParts(), b.getParts()));
+  }
+
+  /// What is joined of an array and elements of it, as borders are that turn back what lies inside:
+  /// one element each, at a place that depends on its own. Null if it is something else.
+  static Value takeOfOne(OpBuilder &b, JoinOp op) {
+    IndexBuilder indices(b, op.getLoc());
+    size_t axis = op.getAxis();
+    Sizes whole = op.getType().sizes();
+    Value array, at, place = indices.along(whole[axis], axis, whole.size());
+    auto along = sizesOf(place);
+    auto type = GraphTensorType::of(b.getContext(), along, b.getI32Type());
+    bool isWhole = false;
+    Size from = whole[axis];
+    for (Value part : llvm::reverse(op.getParts())) {
+      std::optional<Taken> taken = takenFrom(indices, part, axis);
+      if (!taken || (array && !areSame(taken->array, array)))
+        return {};
+      array = taken->array;
+      Size end = from;
+      from = from - sizesOf(part)[axis];
+      Value there = taken->place;
+      if (!sizesOf(there).empty() && !sizesOf(there).front().isConstant(1)) {
+        SmallVector<Attribute> starts(sizesOf(there).size(), b.getStringAttr("0"));
+        starts.front() = b.getStringAttr((Size(0) - from).str());
+        there = WindowOp::create(
+            b, op.getLoc(), GraphTensorType::of(b.getContext(), along, typeOf(there).getElement()),
+            there, b.getArrayAttr(starts), /*inside=*/false, /*loose=*/true);
+      }
+      if (at) {
+        Value isIts =
+            MapOp::create(b, op.getLoc(), GraphTensorType::of(b.getContext(), along, b.getI1Type()),
+                          MapKind::lt, ValueRange{place, indices.number(end)});
+        there = MapOp::create(b, op.getLoc(), type, MapKind::select, ValueRange{isIts, there, at});
+      }
+      at = there;
+      isWhole |= areSame(behindNothing(part), array);
+    }
+    if (!isWhole)
+      return {};
+    SmallVector<Value> places;
+    for (size_t dim = 0; dim < whole.size(); ++dim)
+      places.push_back(dim == axis ? at : indices.along(whole[dim], dim, whole.size()));
+    return GatherOp::create(b, op.getLoc(), op.getType(), array, places, /*guarded=*/false);
+  }
+
   /// From the last part on, everything that lies before its part is another's.
   static void choose(JoinOp op) {
     OpBuilder b(op);
@@ -449,6 +575,11 @@ struct GraphPlaceJoinsPass
     Size shift;
     if (Value array = rolledFrom(op, shift)) {
       op.getResult().replaceAllUsesWith(takeRolled(b, op, array, shift));
+      op.erase();
+      return;
+    }
+    if (Value taken = takeOfOne(b, op)) {
+      op.getResult().replaceAllUsesWith(taken);
       op.erase();
       return;
     }

@@ -121,8 +121,8 @@ static bool isOfColumns(Value value, int64_t axis) {
         continue;
       for (Value operand : op->getOperands()) {
         auto view = dyn_cast<RearrangeOp>(op);
-        int64_t in = view ? view.getDims()[at]
-                          : at - int64_t(sizesOf(one).size() - sizesOf(operand).size());
+        int64_t in =
+            view ? view.getDims()[at] : at - int64_t(sizesOf(one).size() - sizesOf(operand).size());
         if (in >= 0 && !sizesOf(operand)[in].isConstant(1))
           next.push_back({operand, in});
       }
@@ -195,7 +195,8 @@ struct UnrollSmallReduction : OpRewritePattern<ReduceOp> {
       return failure();
     auto [isReduced, isMetAgain] = usesOf(op.getResult());
     bool isOfFew = isa_and_nonnull<MapOp, CastOp>(source.getDefiningOp()) &&
-                   isOfRepeatedArrays(source) && (!isMetAgain || isReduced); // else a row is at hand
+                   isOfRepeatedArrays(source) &&
+                   (!isMetAgain || isReduced); // else a row is at hand
     if (!isOfFew && !isTakenApart(op.getResult()) && !isOfColumns(source, axis))
       return failure();
     Location loc = op.getLoc();

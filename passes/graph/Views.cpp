@@ -57,7 +57,7 @@ struct SinkThroughMaps : OpRewritePattern<WindowOp> {
     Operation *source = op.getSrc().getDefiningOp();
     if (!source || !isa<MapOp, CastOp>(source) || !(op.getInside() || op.getLoose()))
       return failure();
-    if (!source->hasOneUse() && left == 0)
+    if (!source->hasOneUse() && (left == 0 || isSoonerStored(op.getSrc())))
       return failure();
     for (auto [before, after] : llvm::zip(typeOf(op.getSrc()).sizes(), op.getType().sizes()))
       if (before.isConstant(1) && !after.isConstant(1))
@@ -146,7 +146,8 @@ struct WindowOfGather : OpRewritePattern<WindowOp> {
   unsigned &left;
   LogicalResult matchAndRewrite(WindowOp op, PatternRewriter &rewriter) const override {
     auto source = op.getSrc().getDefiningOp<GatherOp>();
-    if (!source || !(op.getInside() || op.getLoose()) || (!source->hasOneUse() && left == 0))
+    if (!source || !(op.getInside() || op.getLoose()) || (!source->hasOneUse() && left == 0) ||
+        isSoonerStored(source))
       return failure();
     for (auto [before, after] : llvm::zip(source.getType().sizes(), op.getType().sizes()))
       if (before.isConstant(1) && !after.isConstant(1))
