@@ -20,6 +20,7 @@ namespace {
 struct Traits {
   int64_t widest = 1;    ///< bytes of the widest element that changes along rows or columns
   int64_t inRows = 1;    ///< of those that change from column to column
+  int64_t moved = 0;     ///< of the latter if there are any: one index of a row is read for all
   int64_t fullLoads = 0; ///< arrays that are read in rows and columns
   bool alongRows = false, alongColumns = false; ///< some array lies that way
   bool sharesColumns = false;                   ///< some array is the same for all rows
@@ -53,13 +54,16 @@ static Traits traitsOf(const KernelShape &shape) {
     look(access, true);
   for (const Access &access : shape.stores)
     look(access, false);
+  auto isAlongRow = [](const Access &access) { return access.hasColumn; };
+  bool hasRows = llvm::any_of(shape.loads, isAlongRow) || llvm::any_of(shape.stores, isAlongRow);
+  traits.moved = hasRows ? traits.inRows : traits.widest;
   return traits;
 }
 
 /// Element by element: vectors side by side, several rows where they are short.
 static void cutPointwise(Cut &cut, const Traits &traits, int64_t rows, int64_t columns,
                          const Tuning &tuning) {
-  int64_t elements = tuning.pointwiseThreads * kVectorBytes / traits.widest;
+  int64_t elements = tuning.pointwiseThreads * kVectorBytes / traits.moved;
   cut.block = std::clamp(powerOfTwo(columns), kLeastBlock, elements);
   if (traits.sharesColumns && rows > 1) { // such as a bias: loaded once for several rows
     cut.block = std::min(cut.block, tuning.sharedColumns);
@@ -73,7 +77,7 @@ static void cutPointwise(Cut &cut, const Traits &traits, int64_t rows, int64_t c
   }
   cut.rows = std::min(std::max<int64_t>(elements / cut.block, 1), powerOfTwo(rows));
   cut.oneBlock = columns <= cut.block;
-  int64_t threads = cut.rows * cut.block * traits.widest / kVectorBytes;
+  int64_t threads = cut.rows * cut.block * traits.moved / kVectorBytes;
   cut.warps = std::clamp<int64_t>(powerOfTwo(threads / 32), 1, tuning.pointwiseThreads / 32);
 }
 
@@ -151,11 +155,11 @@ static void cutReduction(Cut &cut, const KernelShape &shape, const Traits &trait
 /// Blocks of columns, and rows that a loop goes through; without columns long runs of rows.
 static void cutParts(Cut &cut, const Traits &traits, int64_t rows, int64_t columns,
                      const Tuning &tuning) {
-  int64_t elements = tuning.pointwiseThreads * kVectorBytes / traits.widest;
+  int64_t elements = tuning.pointwiseThreads * kVectorBytes / traits.moved;
   cut.block = std::min(powerOfTwo(columns), elements);
   cut.rows = std::min(std::max<int64_t>(elements / cut.block, 1), powerOfTwo(rows));
   cut.oneBlock = columns <= cut.block;
-  cut.warps = std::clamp<int64_t>(cut.rows * cut.block * traits.widest / (32 * kVectorBytes), 1,
+  cut.warps = std::clamp<int64_t>(cut.rows * cut.block * traits.moved / (32 * kVectorBytes), 1,
                                   tuning.pointwiseThreads / 32);
 }
 
