@@ -113,27 +113,24 @@ TILE_INLINE float logGammaNearTwoF(float t) {
                           -0x1.1af592p-12f);
 }
 
-/// ln gamma(x), x > 0.
+/// ln gamma(x), x > 0: without branches, and of one logarithm, since lanes have different arguments.
 TILE_INLINE float logGammaPositiveF(float x) {
-  if (x >= 8.0f) {
-    float r = rcpApproxFtzF(x), s = r * r;
-    float tail = r * POLYNOMIAL_F(s, 0x1.555556p-4f, -0x1.6c16c2p-9f, 0x1.a01a02p-11f);
-    // (x - 1/2) (ln x - 1) + (ln(2 pi) - 1) / 2 + ...
-    float y = fmaF(x - 0.5f, __tile_logf(x) - 1.0f, tail + 0x1.acfe38p-2f);
-    return x < TILE_INF_F ? y : x;
-  }
-  // gamma(x) = gamma(2 + t) product, or that divided by the product.
+  // Below 8 gamma(x) = gamma(2 + t) product, or that divided by the product.
   float t = x - 2.0f, product = 1.0f;
-  for (i32 i = 0; i < 6; ++i) { // without branches: lanes have different arguments
+  for (i32 i = 0; i < 6; ++i) {
     product = t > 0.5f ? product * (t + 1.0f) : product;
     t = t > 0.5f ? t - 1.0f : t;
   }
-  if (x < 1.5f) { // one step up, or two
-    t = x < 0.5f ? x : x - 1.0f;
-    float rest = x < 0.5f ? __tile_logf(x) : 0.0f;
-    return logGammaNearTwoF(t) - (rest + __tile_log1pf(t));
-  }
-  return logGammaNearTwoF(t) + __tile_logf(product);
+  product = x < 0.5f ? fmaF(x, x, x) : x < 1.5f ? x : product;
+  t = x < 0.5f ? x : x < 1.5f ? x - 1.0f : t; // one step up, or two
+  float logarithm = __tile_logf(x >= 8.0f ? x : product);
+  float y = logGammaNearTwoF(t) + (x < 1.5f ? -logarithm : logarithm);
+  // (x - 1/2) (ln x - 1) + (ln(2 pi) - 1) / 2 + ...
+  float r = rcpApproxFtzF(x), s = r * r;
+  float tail = r * POLYNOMIAL_F(s, 0x1.555556p-4f, -0x1.6c16c2p-9f, 0x1.a01a02p-11f);
+  float large = fmaF(x - 0.5f, logarithm - 1.0f, tail + 0x1.acfe38p-2f);
+  y = x >= 8.0f ? large : y;
+  return x < TILE_INF_F ? y : x;
 }
 
 /// 6 ulp for positive arguments; for negative ones an absolute error of a few
