@@ -369,7 +369,7 @@ void FusedProgram::describeStep(TensorKernel &kernel, graph::RowSteps &steps,
   kernel.bytesRead = kernel.bytesWritten = Size();
   kernel.operations.clear();
   SmallVector<graph::ReduceOp> known = steps.known(step), reduced = steps.reduced(step);
-  if (!known.empty())
+  if (!known.empty() || !steps.scannedBefore(step).empty())
     kernel.operations.push_back("what parts add up to");
   for (Operation &inner : KernelOp(shape.op).getBody().front().without_terminator()) {
     std::string name = nameOfOperation(inner);
@@ -402,9 +402,10 @@ std::vector<TensorKernel> FusedProgram::stepsOf(const KernelShape &shape,
     TensorKernel kernel = whole;
     kernel.step = int(step);
     describeStep(kernel, steps, shape, whole);
-    auto share = [&](graph::ReduceOp reduce, Size &bytes) {
-      Type type = graph::computeType(reduce.getType().getElement());
-      auto [entry, isNew] = sharedBy.try_emplace(reduce, buffers.size());
+    auto share = [&](Operation *op, Size &bytes) {
+      auto result = cast<graph::GraphTensorType>(op->getResult(0).getType());
+      Type type = graph::computeType(result.getElement());
+      auto [entry, isNew] = sharedBy.try_emplace(op, buffers.size());
       if (isNew)
         buffers.push_back({TensorBuffer::Kind::Intermediate, 0, sizes, tensors::dtypeOf(type)});
       kernel.buffers.push_back(entry->second);
@@ -415,9 +416,13 @@ std::vector<TensorKernel> FusedProgram::stepsOf(const KernelShape &shape,
       (array < whole.numRead ? kernel.buffers : written).push_back(whole.buffers[array]);
     for (graph::ReduceOp reduce : steps.known(step))
       share(reduce, kernel.bytesRead);
+    for (graph::ScanOp scan : steps.scannedBefore(step))
+      share(scan, kernel.bytesRead);
     kernel.numRead = kernel.buffers.size();
     for (graph::ReduceOp reduce : steps.reduced(step))
       share(reduce, kernel.bytesWritten);
+    for (graph::ScanOp scan : steps.scanned(step))
+      share(scan, kernel.bytesWritten);
     llvm::append_range(kernel.buffers, written);
     made.push_back(std::move(kernel));
   }

@@ -253,14 +253,17 @@ Value BlockEmitter::emitMap(MapOp op, Form form) {
 
 /// The block with nothing behind the end of its rows that would count.
 Value BlockEmitter::cleared(graph::ReduceOp op, Value block, Form form) {
-  if (!columnMask)
-    return block;
   auto load = shape.loadOf.find(&op.getSrcMutable());
   if (load != shape.loadOf.end() && directKind(load->second))
     return block;
+  return cleared(op.getKind(), op.getType().getElement(), block, form);
+}
+
+Value BlockEmitter::cleared(ReduceKind kind, Type element, Value block, Form form) {
+  if (!columnMask)
+    return block;
   Value mask = spread(columnMask, {false, true}, form);
-  Value nothing =
-      Elements(b, loc).identity(block.getType(), op.getKind(), op.getType().getElement());
+  Value nothing = Elements(b, loc).identity(block.getType(), kind, element);
   return make<arith::SelectOp>(mask, block, nothing);
 }
 

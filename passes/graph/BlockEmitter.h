@@ -72,6 +72,7 @@ public:
   mlir::Value reduceBlock(ReduceKind kind, mlir::Type element, mlir::Value block, Form form);
   /// The block with nothing behind the end of its rows that would count.
   mlir::Value cleared(ReduceOp op, mlir::Value block, Form form);
+  mlir::Value cleared(ReduceKind kind, mlir::Type element, mlir::Value block, Form form);
   /// Whether `use` reads the array that `maximum` is of, which is loaded as -inf there.
   bool isLowestOutside(mlir::OpOperand &use, ReduceOp maximum) const;
   /// Fills a loop: what changes from turn to turn is forgotten.

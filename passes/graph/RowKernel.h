@@ -73,9 +73,12 @@ private:
   void runStep();
   mlir::Value partOfRow();
   mlir::Value pointersToShared(BlockEmitter &shares, mlir::Value array);
-  mlir::Value loadShared(graph::ReduceOp reduce, BlockEmitter &shares, mlir::Value array);
+  mlir::Value loadShared(mlir::Type element, BlockEmitter &shares, mlir::Value array);
   void combineShared(llvm::ArrayRef<graph::ReduceOp> reductions);
-  void storeShared(graph::ReduceOp reduce, mlir::Value whole, mlir::Value array);
+  void storeShared(mlir::Type element, bool hasRows, mlir::Value whole, mlir::Value array);
+  std::pair<mlir::Value, mlir::Value> boundsOfPart();
+  void findScanned(llvm::ArrayRef<graph::ScanOp> scans);
+  void combineScanned(llvm::ArrayRef<graph::ScanOp> scans);
 
   const KernelShape &shape;
   KernelOp op;
@@ -88,7 +91,9 @@ private:
   RowLevels levels;
   mlir::Value isFirst;      ///< i1: of the rows of the program's part, in a loop over them
   mlir::Value row, rowMask; ///< the block's, while it stays the same
-  size_t firstOfOwn = 0;    ///< of what programs share, what this one finds itself
+  llvm::DenseMap<mlir::Operation *, mlir::Value> scannedBefore; ///< by the parts before the own
+  size_t firstOfScans = 0;                                      ///< of what programs share
+  size_t firstOfOwn = 0; ///< of what programs share, what this one finds itself
 };
 
 } // namespace tile::graph

@@ -82,7 +82,9 @@ SmallVector<Value> RowKernel::initialOf(const Pass &pass) {
     Form form = shape.forms.lookup(scan.getResult());
     Type type =
         blocks.blockType({form.row, false}, Elements::computed(scan.getType().getElement()));
-    initial.push_back(elements.identity(type, scan.getKind(), scan.getType().getElement()));
+    Value before = scannedBefore.lookup(scan);
+    initial.push_back(
+        before ? before : elements.identity(type, scan.getKind(), scan.getType().getElement()));
   }
   return initial;
 }
@@ -182,10 +184,12 @@ void RowKernel::runPass(ArrayRef<graph::ReduceOp> reductions, ArrayRef<unsigned>
   pass.scans = scansOf(reductions, stored);
   SmallVector<Value> initial = initialOf(pass);
   Value from = number(0), step = number(cut.block * cut.parts);
-  if (cut.share == Share::Step)
+  Value to = frame.sizeValue(product(shape.columns));
+  if (cut.share == Share::Step && !pass.scans.empty())
+    std::tie(from, to, step) = std::tuple_cat(boundsOfPart(), std::tuple(number(cut.block)));
+  else if (cut.share == Share::Step)
     from = make<arith::MulIOp>(partOfRow(), number(cut.block));
-  auto turns =
-      scf::ForOp::create(b, loc, from, frame.sizeValue(product(shape.columns)), step, initial);
+  auto turns = scf::ForOp::create(b, loc, from, to, step, initial);
   // Chunks are on their way while one is worked on.
   if (cut.stages != kDefaultStages && stored.empty())
     turns->setAttr(kNumStagesAttr, b.getI32IntegerAttr(cut.stages));
@@ -202,7 +206,8 @@ void RowKernel::runPass(ArrayRef<graph::ReduceOp> reductions, ArrayRef<unsigned>
     if (!pass.sumsOf.count(reduce))
       whole = blocks.reduceBlock(reduce, whole, levels.formOfSource(reduce));
     if (cut.share == Share::Step)
-      storeShared(reduce, whole, frame.sums[firstOfOwn + i]);
+      storeShared(graph::ReduceOp(reduce).getType().getElement(), levels.formOfSource(reduce).row,
+                  whole, frame.sums[firstOfOwn + i]);
     else
       blocks.know(graph::ReduceOp(reduce).getResult(), whole);
   }

@@ -5,19 +5,55 @@
 using namespace mlir;
 using namespace tile;
 using namespace tile::graph;
+using Form = KernelShape::Form;
 
 SmallVector<Value> RowSteps::results() {
   return llvm::to_vector(op.getBody().front().getTerminator()->getOperands());
 }
 
-/// Sums that go on from chunk to chunk have an order, and what is combined along rows has programs
-/// that share those. What is reduced is there for each row.
+/// Sums that go on along rows of what is there at once, and reductions of the same.
+bool RowSteps::sharesScans() {
+  if (scansAreShared)
+    return *scansAreShared;
+  Block &body = op.getBody().front();
+  bool hasRows = !product(shape.rows).isConstant(1), hasScans = false, are = true;
+  auto isOfAll = [&](Form form) { return hasRows && !form.row; };
+  auto isThere = [&](Value value) {
+    bool is = true;
+    visitSources(value, [&](Value source) {
+      auto reduce = source.getDefiningOp<graph::ReduceOp>();
+      is &= !source.getDefiningOp<graph::ScanOp>() && !(reduce && isAlong(reduce));
+      return is;
+    });
+    return is;
+  };
+  for (graph::ScanOp scan : body.getOps<graph::ScanOp>()) {
+    Form form = shape.forms.lookup(scan.getResult());
+    hasScans = true;
+    are &= form.column && !isOfAll(form) && isThere(scan.getSrc());
+  }
+  for (graph::ReduceOp reduce : body.getOps<graph::ReduceOp>())
+    are &= !isAlong(reduce) || (!isOfAll(levels.formOfSource(reduce)) && isThere(reduce.getSrc()));
+  scansAreShared = hasScans && are;
+  return *scansAreShared;
+}
+
+SmallVector<graph::ScanOp> RowSteps::scans() {
+  return sharesScans() ? llvm::to_vector(op.getBody().front().getOps<graph::ScanOp>())
+                       : SmallVector<graph::ScanOp>();
+}
+
+/// What is combined along rows has programs that share those. What is reduced is there for each
+/// row.
 bool RowSteps::canShare() {
   Block &body = op.getBody().front();
   bool hasRows = !product(shape.rows).isConstant(1);
   auto isOfAll = [&](ReduceOp reduce) { return hasRows && !levels.formOfSource(reduce).row; };
-  return shape.reduces && !shape.parts && !shape.product && body.getOps<ScanOp>().empty() &&
-         llvm::any_of(body.getOps<ReduceOp>(), [&](ReduceOp op) { return isAlong(op); }) &&
+  if (!shape.reduces || shape.parts || shape.product)
+    return false;
+  if (!body.getOps<graph::ScanOp>().empty())
+    return sharesScans();
+  return llvm::any_of(body.getOps<ReduceOp>(), [&](ReduceOp op) { return isAlong(op); }) &&
          llvm::none_of(body.getOps<ReduceOp>(), isOfAll);
 }
 
@@ -57,7 +93,8 @@ SmallVector<graph::ReduceOp> RowSteps::known(unsigned step) {
 SmallVector<unsigned> RowSteps::stores(unsigned step) {
   SmallVector<unsigned> found;
   for (auto [i, value] : llvm::enumerate(results()))
-    if (shape.forms.lookup(value).column && levels.storedIn(value) == step)
+    if (shape.forms.lookup(value).column &&
+        (sharesScans() ? step == 1 : levels.storedIn(value) == step))
       found.push_back(i);
   return found;
 }
@@ -77,6 +114,8 @@ const llvm::SmallDenseSet<Value> &RowSteps::needed(unsigned step) {
   SmallVector<Value> roots;
   for (graph::ReduceOp reduce : reduced(step))
     roots.push_back(reduce.getResult());
+  for (graph::ScanOp scan : scanned(step))
+    roots.push_back(scan.getSrc());
   SmallVector<Value> all = results();
   for (unsigned i : stores(step))
     roots.push_back(all[i]);
@@ -95,6 +134,8 @@ bool RowSteps::reads(unsigned step, unsigned array) {
     return true;
   return llvm::any_of(needed(step), [&](Value value) {
     Operation *inner = value.getDefiningOp();
+    if (auto argument = dyn_cast<BlockArgument>(value)) // what goes on along the row itself
+      return argument.getArgNumber() == array;
     auto reduce = dyn_cast_or_null<graph::ReduceOp>(inner);
     if (!inner || (reduce && isAlong(reduce) && stepOf(reduce) < step))
       return false;
@@ -122,5 +163,8 @@ SmallVector<Type> tile::graph::typesOfShared(const KernelShape &shape, Share sha
   for (const auto &reductions : {steps.known(step), steps.reduced(step)})
     for (graph::ReduceOp reduce : reductions)
       types.push_back(computeType(graph::ReduceOp(reduce).getType().getElement()));
+  for (const auto &scans : {steps.scannedBefore(step), steps.scanned(step)})
+    for (graph::ScanOp scan : scans)
+      types.push_back(computeType(graph::ScanOp(scan).getType().getElement()));
   return types;
 }
