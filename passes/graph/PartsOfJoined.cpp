@@ -19,6 +19,8 @@ using namespace tile::graph;
 
 /// Parts that a result is made of here, at most: all of them are computed at once.
 static constexpr int64_t kMostColumns = 8;
+/// And parts of all parts.
+static constexpr int64_t kMostParts = 64;
 
 bool tile::graph::isOnlyStored(Value value) {
   auto isEnd = [](Operation *user) {
@@ -232,34 +234,62 @@ static bool addsUpColumns(Value value, int64_t axis) {
   return isReduced && (isOfRepeated || llvm::any_of(reductions, combinesColumns));
 }
 
-Value PartsOfJoined::joined(Value value, llvm::function_ref<bool(JoinOp)> canBeStored) {
-  Operation *op = value.getDefiningOp();
-  if (!goesAlong(op))
-    if (auto join = dyn_cast_or_null<JoinOp>(op); !join || canBeStored(join))
-      return {};
-  Sizes sizes = sizesOf(value);
-  for (int64_t axis = int64_t(sizes.size()) - 1; axis >= 0; --axis) {
-    std::optional<int64_t> whole = sizes[axis].constant();
-    if (!whole || *whole < 2)
-      continue;
-    starts.clear();
-    visited.clear();
+/// How many elements along a dimension belong together in all of `values`; 0: none are looked at
+/// one by one, or too few.
+int64_t PartsOfJoined::elementsTogether(ArrayRef<Value> values, int64_t axis) {
+  std::optional<int64_t> whole = sizesOf(values.front())[axis].constant();
+  if (!whole || *whole < 2)
+    return 0;
+  starts.clear();
+  visited.clear();
+  for (Value value : values)
     if (isOfJoined(value, axis))
       findStarts(value, axis, 0);
     else if (*whole <= kFewReduced && addsUpColumns(value, axis))
-      starts = {0, 1};
-    int64_t each = *whole;
-    for (int64_t start : starts)
-      if (start > 0 && start < *whole)
-        each = std::gcd(each, start);
-    if (*whole / each < 2 || *whole / each > kMostColumns)
+      starts.insert({0, 1});
+  int64_t each = *whole;
+  for (int64_t start : starts)
+    if (start > 0 && start < *whole)
+      each = std::gcd(each, start);
+  int64_t count = *whole / each * int64_t(values.size());
+  return each == *whole || *whole / each > kMostColumns || count > kMostParts ? 0 : each;
+}
+
+Value PartsOfJoined::joinedOfParts(Value value, int64_t axis, int64_t each) {
+  int64_t whole = *sizesOf(value)[axis].constant();
+  SmallVector<Value> parts;
+  for (int64_t start = 0; start < whole; start += each)
+    parts.push_back(of(value, axis, Size(start), Size(each)));
+  OpBuilder b(*value.user_begin());
+  return JoinOp::create(b, value.getLoc(), typeOf(value), parts, uint64_t(axis)).getResult();
+}
+
+Value PartsOfJoined::joined(Value value, llvm::function_ref<bool(JoinOp)> canBeStored) {
+  Operation *op = value.getDefiningOp();
+  auto outer = dyn_cast_or_null<JoinOp>(op);
+  bool isStored = outer && canBeStored(outer);
+  if (!outer && !goesAlong(op))
+    return {};
+  // Of what is joined already each part may be joined along another dimension, all alike.
+  SmallVector<Value> values =
+      isStored ? llvm::to_vector(outer.getParts()) : SmallVector<Value>{value};
+  if (isStored && llvm::any_of(values, [](Value part) {
+        return part.getDefiningOp<JoinOp>() || !part.hasOneUse();
+      }))
+    return {};
+  for (int64_t axis = int64_t(sizesOf(value).size()) - 1; axis >= 0; --axis) {
+    int64_t each =
+        isStored && axis == int64_t(outer.getAxis()) ? 0 : elementsTogether(values, axis);
+    if (each == 0)
       continue;
-    OpBuilder b(function.getContext());
-    SmallVector<Value> parts;
-    for (int64_t start = 0; start < *whole; start += each)
-      parts.push_back(of(value, axis, Size(start), Size(each)));
-    b.setInsertionPoint(*value.user_begin());
-    auto join = JoinOp::create(b, value.getLoc(), typeOf(value), parts, uint64_t(axis));
+    SmallVector<Value> made;
+    for (Value one : values)
+      made.push_back(joinedOfParts(one, axis, each));
+    JoinOp join = made.front().getDefiningOp<JoinOp>();
+    if (isStored) {
+      OpBuilder b(*value.user_begin());
+      join = JoinOp::create(b, value.getLoc(), typeOf(value), made, outer.getAxis());
+    }
     if (canBeStored(join))
       return join.getResult();
     join.erase();

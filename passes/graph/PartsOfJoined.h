@@ -39,6 +39,8 @@ private:
   /// Where parts begin that a value is computed of, counted from the value's first element.
   void findStarts(mlir::Value value, int64_t axis, int64_t offset);
   mlir::Value of(mlir::Value value, int64_t axis, const Size &start, const Size &count);
+  int64_t elementsTogether(llvm::ArrayRef<mlir::Value> values, int64_t axis);
+  mlir::Value joinedOfParts(mlir::Value value, int64_t axis, int64_t each);
   mlir::Value joined(mlir::Value value, llvm::function_ref<bool(JoinOp)> canBeStored);
 
   using Along = std::pair<mlir::Value, int64_t>;
