@@ -395,6 +395,39 @@ void tile::finishCut(Cut &cut, const KernelShape &shape, const Extents &extents,
   }
 }
 
+/// What a thread does for an element of the rows, in instructions.
+static double codeOfElement(const KernelShape &shape) {
+  double slots = 0;
+  for (auto &[value, form] : shape.forms)
+    if (auto map = form.column ? value.getDefiningOp<MapOp>() : MapOp())
+      slots += slotsOf(map);
+  return slots;
+}
+
+/// Elements of a thread are code one behind the other: more than the cache of instructions holds
+/// every warp would bring again. Fewer elements a thread, then.
+static void limitCode(Cut &cut, const KernelShape &shape, const Tuning &tuning) {
+  double slots = codeOfElement(shape);
+  auto isTooMuch = [&] {
+    int64_t elements = cut.rows * cut.block / (cut.warps * int64_t(kLanes));
+    return elements > 1 && slots * double(elements) > double(tuning.codeOfThread);
+  };
+  constexpr int kMostWarps = 32;
+  bool isRow = shape.reduces && cut.oneBlock && cut.rows == 1;
+  while (isTooMuch()) {
+    if (isRow && cut.warps == kMostWarps)
+      return; // it is in registers, whole
+    if (isRow)
+      cut.warps *= 2;
+    else if (cut.rows > 1)
+      cut.rows /= 2;
+    else if (cut.block > kLeastBlock && !cut.oneBlock)
+      cut.block /= 2;
+    else
+      return;
+  }
+}
+
 Cut tile::chooseCut(const KernelShape &shape, const Extents &extents, const Target &target) {
   Cut cut;
   if (shape.product && shape.product->chain)
@@ -407,6 +440,8 @@ Cut tile::chooseCut(const KernelShape &shape, const Extents &extents, const Targ
     cutParts(cut, traitsOf(shape), extents.rows, extents.columns, tuningOf(target));
   else
     cutPointwise(cut, traitsOf(shape), extents.rows, extents.columns, tuningOf(target));
+  if (!shape.product)
+    limitCode(cut, shape, tuningOf(target));
   finishCut(cut, shape, extents, target);
   return cut;
 }

@@ -289,7 +289,8 @@ bool tile::graph::isSoonerStored(Value value) {
   const tile::ComputedOperandTuning &tuning = tile::kComputedOperands;
   double elements = elementsOfSome(value), taken = 0;
   for (Operation *user : value.getUsers()) {
-    if (!isa<WindowOp>(user))
+    auto gather = dyn_cast<GatherOp>(user); // which a window may have become
+    if (!isa<WindowOp>(user) && !(gather && gather.getSrc() == value))
       return false;
     taken += elementsOfSome(user->getResult(0));
   }

@@ -67,6 +67,8 @@ double tile::graph::slotsOf(MapOp op) {
   case MapKind::trunc:
   case MapKind::sign:
     return tuning.slotsOfSpecial;
+  case MapKind::lgamma:
+    return tuning.slotsOfSeries;
   default:
     return tuning.slotsOfCurve;
   }

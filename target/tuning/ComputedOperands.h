@@ -18,6 +18,7 @@ struct ComputedOperandTuning {
   double slotsOfSimple = 1;  ///< sums, bits, comparisons, conversions
   double slotsOfSpecial = 6; ///< a special function and what is around it
   double slotsOfCurve = 20;  ///< erf, pow, philox, quotients of integers
+  double slotsOfSeries = 100; ///< lgamma
   double perCycle = 128;     ///< that a multiprocessor does
   /// Of an operand that is an array, and that threads multiply: a copy, its address and its mask.
   double slotsToCopy = 5;
