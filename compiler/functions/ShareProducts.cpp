@@ -22,8 +22,9 @@
 using namespace tile;
 using namespace tile::graph;
 
-/// How many parts are tried.
-static constexpr int64_t kParts[] = {2, 3, 4, 6, 8, 12, 16};
+/// How many parts are tried: of a long inner dimension and one block of sums as many as there are
+/// multiprocessors, about.
+static constexpr int64_t kParts[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
 
 /// Of an element of the left operand.
 static int64_t operandBytes(const KernelShape &shape) {
@@ -418,7 +419,9 @@ Cut tile::cutSum(const Extents &of, const Target &target, int64_t parts) {
   cut.share = Share::Sum;
   cut.parts = parts;
   cut.warps = int(tuning.sumWarps);
-  int64_t elements = tuning.sumWarps * int64_t(kLanes) * tuning.sumElements;
+  // Of many parts a thread adds up one element: what comes at once is that of all parts.
+  int64_t ofThread = parts > 16 ? 1 : tuning.sumElements;
+  int64_t elements = tuning.sumWarps * int64_t(kLanes) * ofThread;
   cut.block = std::clamp<int64_t>(int64_t(llvm::PowerOf2Ceil(of.columns)), 16, 256);
   cut.rows = std::max<int64_t>(elements / cut.block, 2); // a row alone is no block
   setEven(cut, of);

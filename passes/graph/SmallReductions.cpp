@@ -18,6 +18,9 @@ using namespace tile::graph;
 /// Operations that are made of all that is reduced, at most.
 static constexpr int64_t kMostOperations = 64;
 
+/// Elements that are combined one by one, at most, where others lie further in.
+static constexpr int64_t kFewOutside = 16;
+
 static std::optional<MapKind> mapOf(ReduceKind kind) {
   switch (kind) {
   case ReduceKind::sum:
@@ -98,6 +101,14 @@ static bool isTakenApart(Value result) {
       next.append(op->user_begin(), op->user_end());
   }
   return isTaken;
+}
+
+/// Whether what is combined lies further out than other elements, which are neighbours in memory:
+/// then these are what a program's threads have beside each other, and each combines its own.
+static bool liesOutside(Value source, int64_t axis) {
+  Sizes sizes = sizesOf(source);
+  return axis + 1 < int64_t(sizes.size()) && !sizes.back().isConstant(1) &&
+         sizes.back().constant().value_or(kFewOutside + 1) > kFewOutside;
 }
 
 /// Whether columns of what a value is computed of are there, along a dimension, or are taken by
@@ -190,14 +201,15 @@ struct UnrollSmallReduction : OpRewritePattern<ReduceOp> {
       return failure();
     int64_t axis = op.getAxes().front();
     std::optional<int64_t> count = sizes[axis].constant();
-    if (!count || *count < 2 || *count > kFewReduced ||
+    auto [isReduced, isMetAgain] = usesOf(op.getResult());
+    bool isOutside = !isMetAgain && !isReduced && liesOutside(source, axis);
+    if (!count || *count < 2 || *count > (isOutside ? kFewOutside : kFewReduced) ||
         countSources(source) * *count > kMostOperations)
       return failure();
-    auto [isReduced, isMetAgain] = usesOf(op.getResult());
     bool isOfFew = isa_and_nonnull<MapOp, CastOp>(source.getDefiningOp()) &&
                    isOfRepeatedArrays(source) &&
                    (!isMetAgain || isReduced); // else a row is at hand
-    if (!isOfFew && !isTakenApart(op.getResult()) && !isOfColumns(source, axis))
+    if (!isOfFew && !isOutside && !isTakenApart(op.getResult()) && !isOfColumns(source, axis))
       return failure();
     Location loc = op.getLoc();
     SmallVector<int64_t> dims;
