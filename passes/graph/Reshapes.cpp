@@ -503,6 +503,8 @@ private:
 /// this alone.
 static bool needsNoShape(ReshapeOp op) {
   Operation *source = op.getSrc().getDefiningOp();
+  if (auto view = dyn_cast_or_null<RearrangeOp>(source); view && view->hasOneUse())
+    source = view.getSrc().getDefiningOp(); // what is computed there, in another order
   if (!isa_and_nonnull<MapOp, CastOp>(source) || !source->hasOneUse())
     return false;
   bool isEmpty = product(typeOf(op.getSrc()).sizes()) != product(op.getType().sizes());
