@@ -371,6 +371,7 @@ void Fusion::run() {
   copyReturned();
   separateViews(body);
   splitReductions();
+  separateRepeated();
   addAll();
   mergeSiblings(/*mayShareNothing=*/false);
   while (moveBehind()) {

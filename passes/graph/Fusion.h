@@ -56,6 +56,9 @@ private:
   std::optional<Moves> endsOf(mlir::Operation *source, Group *group) const;
   bool move(const Moves &moves, Group *group);
   void splitReductions();
+  /// Gives reductions of what pairs of arrays' elements give, along different dimensions, operands
+  /// of their own where it takes less to compute them again.
+  void separateRepeated();
   void nameParts();
   void addAll();
   void add(llvm::ArrayRef<mlir::Operation *> ops);
