@@ -178,6 +178,19 @@ Value Taker::onlyInside(Value value) {
                        ValueRange{inside, value, nothing});
 }
 
+/// What every size is taken to be where it is asked which of two is larger, if none is known.
+static constexpr int64_t kSomeSize = 256;
+
+static double elementsOfSome(Value value) {
+  Size size = product(typeOf(value).sizes());
+  std::set<std::string> names;
+  size.collectNames(names);
+  Bindings some;
+  for (const std::string &name : names)
+    some[name] = kSomeSize;
+  return double(std::max<int64_t>(size.evaluate(some).value_or(1), 1));
+}
+
 /// Whether no more elements are taken than there are, whatever the sizes.
 static bool takesFew(GatherOp op) {
   Sizes left = typeOf(op.getSrc()).sizes();
@@ -189,6 +202,16 @@ static bool takesFew(GatherOp op) {
       return false;
   }
   return true;
+}
+
+/// Whether about as many elements of a value are taken, by all who take some, as there are.
+static bool allTakeFew(Value value) {
+  constexpr double kFew = 1.5;
+  double taken = 0;
+  for (Operation *user : value.getUsers())
+    if (auto gather = dyn_cast<GatherOp>(user); gather && gather.getSrc() == value)
+      taken += elementsOfSome(gather.getResult());
+  return taken <= kFew * elementsOfSome(value);
 }
 
 /// Elements of an array that are read to choose one of them: so many are one of each part of a
@@ -237,19 +260,6 @@ static unsigned countMaps(Value value) {
   return count;
 }
 
-/// What every size is taken to be where it is asked which of two is larger, if none is known.
-static constexpr int64_t kSomeSize = 256;
-
-static double elementsOfSome(Value value) {
-  Size size = product(typeOf(value).sizes());
-  std::set<std::string> names;
-  size.collectNames(names);
-  Bindings some;
-  for (const std::string &name : names)
-    some[name] = kSomeSize;
-  return double(std::max<int64_t>(size.evaluate(some).value_or(1), 1));
-}
-
 /// Whether elements of `value` are nothing but taken, and a kernel that computes each again for all
 /// that take it is done before one has stored them and another has read them. What they are
 /// computed of are the caller's arrays: others would be stored in its place.
@@ -290,9 +300,8 @@ bool tile::graph::isSoonerStored(Value value) {
   double elements = elementsOfSome(value), taken = 0;
   for (Operation *user : value.getUsers()) {
     auto gather = dyn_cast<GatherOp>(user); // which a window may have become
-    if (!isa<WindowOp>(user) && !(gather && gather.getSrc() == value))
-      return false;
-    taken += elementsOfSome(user->getResult(0));
+    if (isa<WindowOp>(user) || (gather && gather.getSrc() == value))
+      taken += elementsOfSome(user->getResult(0));
   }
   llvm::SetVector<Value> sources;
   visitSources(value, [&](Value source) {
@@ -401,7 +410,8 @@ struct GatherOfMap : OpRewritePattern<GatherOp> {
   unsigned &left;
   LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
     if (!isa_and_nonnull<MapOp, CastOp, IndexOp>(op.getSrc().getDefiningOp()) ||
-        !(isOfPlaces(op.getSrc()) || takesFew(op) || isOneArray(op.getSrc()) ||
+        !(isOfPlaces(op.getSrc()) || isOneArray(op.getSrc()) ||
+          (takesFew(op) && (allTakeFew(op.getSrc()) || !isSoonerStored(op.getSrc()))) ||
           isSoonerComputedAgain(op.getSrc())))
       return failure();
     std::optional<SmallVector<Value>> at = placesOf(op);

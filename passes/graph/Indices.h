@@ -73,9 +73,8 @@ void addSplitPatterns(mlir::RewritePatternSet &patterns);
 /// Whether elements of one array, each at a computed place, are better stored than taken again for
 /// all windows that show them, as those of a picture with a border are for a filter.
 bool isSoonerStored(GatherOp op);
-/// Whether what several windows show, and nobody else takes, is better stored than computed again
-/// for each of them, as rows are that a filter has gone through and whose columns another goes
-/// through.
+/// Whether what several windows show is better stored than computed again for each of them, as rows
+/// are that a filter has gone through and whose columns another goes through.
 bool isSoonerStored(mlir::Value value);
 /// Few elements of what is computed element by element are computed of few, while operations are
 /// `left` that may be done more than once.
