@@ -48,14 +48,26 @@ bool tile::graph::isOfRepeatedArrays(Value value) {
   return repeats;
 }
 
-/// Operations that a value is computed by, element by element.
-static int64_t countSources(Value value) {
+/// Operations that compute a value, element by element, along one of its dimensions: each is there
+/// once for each element that is combined. What is the same for all of them is there once.
+static int64_t countAlong(Value value, int64_t axis) {
   int64_t count = 0;
-  visitSources(value, [&](Value source) {
-    bool isMap = isa_and_nonnull<MapOp, CastOp>(source.getDefiningOp());
-    count += isMap;
-    return isMap || source.getDefiningOp<RearrangeOp>();
-  });
+  SmallVector<std::pair<Value, int64_t>> next = {{value, axis}};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!next.empty()) {
+    auto [one, at] = next.pop_back_val();
+    Operation *op = one.getDefiningOp();
+    if (!isa_and_nonnull<MapOp, CastOp, RearrangeOp>(op) || !seen.insert(op).second)
+      continue;
+    count += !isa<RearrangeOp>(op);
+    for (Value operand : op->getOperands()) {
+      auto view = dyn_cast<RearrangeOp>(op);
+      int64_t in = view ? view.getDims()[at]
+                        : at - int64_t(sizesOf(one).size() - sizesOf(operand).size());
+      if (in >= 0 && !sizesOf(operand)[in].isConstant(1))
+        next.push_back({operand, in});
+    }
+  }
   return count;
 }
 
@@ -204,7 +216,7 @@ struct UnrollSmallReduction : OpRewritePattern<ReduceOp> {
     auto [isReduced, isMetAgain] = usesOf(op.getResult());
     bool isOutside = !isMetAgain && !isReduced && liesOutside(source, axis);
     if (!count || *count < 2 || *count > (isOutside ? kFewOutside : kFewReduced) ||
-        countSources(source) * *count > kMostOperations)
+        countAlong(source, axis) * *count > kMostOperations)
       return failure();
     bool isOfFew = isa_and_nonnull<MapOp, CastOp>(source.getDefiningOp()) &&
                    isOfRepeatedArrays(source) &&
