@@ -28,6 +28,21 @@ bool tile::addsNeighbours(Operation *op) {
          targetOf(op).has(Feature::VectorAtomics);
 }
 
+Value tile::believedPointer(const Accessed &access, unsigned axis, AxisInfoAnalysis &axes) {
+  Value ptr = access.ptr;
+  auto bytes = [&](HintOp hint) {
+    return hint.getDivisibility() ? hint.getDivisibility()->back() : int64_t(1);
+  };
+  auto type = cast<PtrType>(getElementTypeOrSelf(ptr.getType()));
+  for (auto hint = ptr.getDefiningOp<HintOp>(); hint && access.mask;
+       hint = ptr.getDefiningOp<HintOp>()) {
+    if (axes.get(access.mask).constancy(axis) * getElementBytes(type.getPointee()) >= bytes(hint))
+      break;
+    ptr = hint.getSrc();
+  }
+  return ptr;
+}
+
 int64_t tile::neighboursAtOnce(Operation *op, unsigned axis, AxisInfoAnalysis &axes,
                                bool isCopied) {
   if (isa<AtomicRmwOp, AtomicCasOp>(op) && !addsNeighbours(op))
@@ -35,7 +50,7 @@ int64_t tile::neighboursAtOnce(Operation *op, unsigned axis, AxisInfoAnalysis &a
   Accessed access = Accessed::by(op);
   auto type = cast<RankedTensorType>(access.ptr.getType());
   int64_t bytes = getElementBytes(cast<PtrType>(type.getElementType()).getPointee());
-  const AxisInfo info = axes.get(access.ptr);
+  const AxisInfo info = axes.get(believedPointer(access, axis, axes));
   int64_t most = std::min<int64_t>(
       {info.contiguity(axis), info.divisibility(axis) / bytes, kVectorBytes / bytes});
   if (access.mask) {

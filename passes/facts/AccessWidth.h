@@ -19,6 +19,11 @@ struct Accessed {
 /// Whether an atomic operation may move more than one element at a time, as loads and stores do.
 bool addsNeighbours(mlir::Operation *op);
 
+/// The pointers, by the author's word (`tl.multiple_of(p, 16)`) only where the mask is the same for
+/// as many bytes: Triton follows it no further, and kernels are written whose rows do not lie as
+/// they say, behind masks that end anywhere.
+mlir::Value believedPointer(const Accessed &access, unsigned axis, AxisInfoAnalysis &axes);
+
 /// Neighbours along `axis` that a thread may move at once by `op`, an access of a block: as many
 /// as lie side by side from a multiple of their bytes on, all or none behind the mask. `isCopied`:
 /// a load that will be a copy, of the first elements of a group at most.
