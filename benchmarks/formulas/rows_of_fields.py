@@ -232,7 +232,7 @@ def fields():
     row("mixture EM 200000 x 32, 64", "physics", "mixture_em",
         lambda n, d, k: (f(n, d), f(k, d), rand(k, d, low=0.5, high=2), torch.softmax(f(k), -1)), (200000, 32, 64), (50, 4, 3), types="fp32", tolerance=2e-2)
     row("principal directions 100000 x 256", "physics", "principal_directions", lambda n, d: (f(n, d), f(d, 8)), (100000, 256), (60, 12), types="fp32", tolerance=3e-2)
-    row("inverse 3x3, 4M", "physics", "inverse_3x3", lambda n: (f(n, 3, 3) + 4 * eye(3),), (4000000,), (20,), types="fp32", tolerance=1e-3)
+    row("inverse 3x3, 4M", "physics", "inverse_3x3", lambda n: (f(n, 3, 3) + 4 * eye(3),), (4000000,), (20,), types="fp32", tolerance=1e-2)
     row("Cholesky 4x4, 3M", "physics", "cholesky_4x4", lambda n: (positive_definite(n, 4),), (3000000,), (20,), types="fp32", tolerance=1e-3)
     row("resample particles 1000 x 1000", "physics", "systematic_resample", lambda b, n: (rand(b, n), f(b, n, 4), rand(b, 1)), (1000, 1000), (3, 20), types="fp32", tolerance=10)
     row("Lorenz, RK4 3M", "physics", "lorenz_rk4", lambda n: (f(3, n),), (3000000,), (20,), types="fp32", tolerance=1e-2, numbers=(0.01,))

@@ -208,9 +208,11 @@ static bool takesFew(GatherOp op) {
 static bool allTakeFew(Value value) {
   constexpr double kFew = 1.5;
   double taken = 0;
-  for (Operation *user : value.getUsers())
-    if (auto gather = dyn_cast<GatherOp>(user); gather && gather.getSrc() == value)
-      taken += elementsOfSome(gather.getResult());
+  for (Operation *user : value.getUsers()) {
+    auto gather = dyn_cast<GatherOp>(user);
+    if (isa<WindowOp>(user) || (gather && gather.getSrc() == value))
+      taken += elementsOfSome(user->getResult(0));
+  }
   return taken <= kFew * elementsOfSome(value);
 }
 
@@ -330,7 +332,9 @@ bool tile::graph::isSoonerStored(Value value) {
       slots += isThere(source) ? 0 : tuning.slotsToMove;
   }
   double bytes = 2.0 * bytesOf(typeOf(value).getElement());
-  return taken / elements * slots > bytes * tuning.slotsPerByte;
+  // What is stored is a kernel more, with what else it could have been one.
+  constexpr double kWorthIt = 2;
+  return taken / elements * slots > kWorthIt * bytes * tuning.slotsPerByte;
 }
 
 bool tile::graph::isSoonerStored(GatherOp op) {
