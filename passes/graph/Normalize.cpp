@@ -41,6 +41,7 @@ struct GraphNormalizePass : public tile::graph::impl::GraphNormalizePassBase<Gra
     addJoinedRowsPatterns(patterns);
     addTurnedProductPatterns(patterns);
     addSmallReductionPatterns(patterns);
+    addPairReductionPatterns(patterns);
     addPowerPatterns(orders);
     addVectorProductPatterns(patterns);
     Counter counter;

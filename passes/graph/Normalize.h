@@ -20,6 +20,8 @@ void addSinkOrderPatterns(mlir::RewritePatternSet &patterns);
 void addFlippedProductPatterns(mlir::RewritePatternSet &patterns);
 /// Reductions of a few numbers (SmallReductions.cpp).
 void addSmallReductionPatterns(mlir::RewritePatternSet &patterns);
+/// Reductions of everything that pairs give (SmallReductions.cpp).
+void addPairReductionPatterns(mlir::RewritePatternSet &patterns);
 /// Whether a value is computed of arrays that each repeat along some of its dimensions.
 bool isOfRepeatedArrays(mlir::Value value);
 /// Products of a matrix and a vector (VectorProducts.cpp).

@@ -62,8 +62,8 @@ static int64_t countAlong(Value value, int64_t axis) {
     count += !isa<RearrangeOp>(op);
     for (Value operand : op->getOperands()) {
       auto view = dyn_cast<RearrangeOp>(op);
-      int64_t in = view ? view.getDims()[at]
-                        : at - int64_t(sizesOf(one).size() - sizesOf(operand).size());
+      int64_t in =
+          view ? view.getDims()[at] : at - int64_t(sizesOf(one).size() - sizesOf(operand).size());
       if (in >= 0 && !sizesOf(operand)[in].isConstant(1))
         next.push_back({operand, in});
     }
@@ -244,7 +244,36 @@ struct UnrollSmallReduction : OpRewritePattern<ReduceOp> {
     return success();
   }
 };
+
+/// What all pairs give and is added up altogether is added up by rows first: other sums along them
+/// are there, and no program has to find a pair by its number.
+struct ReducePairsByRows : OpRewritePattern<ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
+    Sizes sizes = sizesOf(op.getSrc());
+    Type element = op.getType().getElement();
+    int64_t last = int64_t(sizes.size()) - 1;
+    bool isWide =
+        element.isF32() || element.isF64() || element.isInteger(32) || element.isInteger(64);
+    if (!mapOf(op.getKind()) || !isWide || dimensionsOf(op.getSrc()) < 2 ||
+        int64_t(op.getAxes().size()) != last + 1 || sizes[last].isConstant(1) ||
+        !isa_and_nonnull<MapOp, CastOp>(op.getSrc().getDefiningOp()) ||
+        !isOfRepeatedArrays(op.getSrc()))
+      return failure();
+    sizes.pop_back();
+    auto rows = ReduceOp::create(rewriter, op.getLoc(),
+                                 GraphTensorType::of(op.getContext(), sizes, element), op.getKind(),
+                                 op.getSrc(), ArrayRef<int64_t>{last});
+    rewriter.replaceOpWithNewOp<ReduceOp>(op, op.getType(), op.getKind(), rows.getResult(),
+                                          op.getAxes().drop_back());
+    return success();
+  }
+};
 } // namespace
+
+void tile::graph::addPairReductionPatterns(RewritePatternSet &patterns) {
+  patterns.add<ReducePairsByRows>(patterns.getContext());
+}
 
 void tile::graph::addSmallReductionPatterns(RewritePatternSet &patterns) {
   patterns.add<UnrollSmallReduction>(patterns.getContext());
