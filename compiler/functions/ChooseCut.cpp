@@ -139,11 +139,11 @@ static void cutReduction(Cut &cut, const KernelShape &shape, const Traits &trait
     return cutRowsBeside(cut, rows, columns, tuning);
   if (cut.block > mostInRegisters(traits, target))
     return cutIntoChunks(cut, shape, traits, tuning);
-  if (cut.block * traits.widest <= tuning.sharedRowsBytes) {
+  if (cut.block * traits.moved <= tuning.sharedRowsBytes) {
     int64_t together =
         cut.block <= tuning.shortRow ? tuning.elementsOfShortRows : tuning.elementsOfRows;
     cut.rows = std::min(std::max<int64_t>(together / cut.block, 1), powerOfTwo(rows));
-    int64_t moved = cut.rows * cut.block * traits.widest;
+    int64_t moved = cut.rows * cut.block * traits.moved;
     cut.warps = std::clamp<int64_t>(powerOfTwo(moved / (32 * kVectorBytes)), 1, 4);
   } else {
     cut.warps = cut.block <= tuning.fewWarpsColumns    ? 4
@@ -183,7 +183,7 @@ int64_t tile::chooseParts(const KernelShape &shape, const Extents &extents, cons
   Traits traits = traitsOf(shape);
   int64_t most = std::max<int64_t>(extents.rows, 1), wanted;
   if (shape.reduces) {
-    int64_t bytes = std::max<int64_t>(extents.columns, 1) * traits.widest;
+    int64_t bytes = std::max<int64_t>(extents.columns, 1) * traits.moved;
     bool isLong = powerOfTwo(extents.columns) > mostInRegisters(traits, target);
     int64_t least =
         isLong && readsRowsOnce(shape) ? tuning.programsOfChunks : tuning.programsOfRows;
