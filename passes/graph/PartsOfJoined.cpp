@@ -17,8 +17,9 @@
 using namespace mlir;
 using namespace tile::graph;
 
-/// Parts that a result is made of here, at most: all of them are computed at once.
-static constexpr int64_t kMostColumns = 8;
+/// Parts that a result is made of here, at most: all of them are computed at once. More of those
+/// that are vectors, most of which are there and nothing but copied.
+static constexpr int64_t kMostColumns = 8, kMostVectors = 32, kVector = 8;
 /// And parts of all parts.
 static constexpr int64_t kMostParts = 64;
 
@@ -252,7 +253,8 @@ int64_t PartsOfJoined::elementsTogether(ArrayRef<Value> values, int64_t axis) {
     if (start > 0 && start < *whole)
       each = std::gcd(each, start);
   int64_t count = *whole / each * int64_t(values.size());
-  return each == *whole || *whole / each > kMostColumns || count > kMostParts ? 0 : each;
+  int64_t most = each >= kVector ? kMostVectors : kMostColumns;
+  return each == *whole || *whole / each > most || count > kMostParts ? 0 : each;
 }
 
 Value PartsOfJoined::joinedOfParts(Value value, int64_t axis, int64_t each) {
