@@ -178,6 +178,60 @@ static Result sumOfWindows(Tracer &tracer, const Operand &x, const Operand &w, c
   return sum;
 }
 
+/// Products of one place, at most, that are written out for all channels: of so few sums patches
+/// would be stored, many times the picture, for a product that fills no blocks.
+static constexpr int64_t kMostProducts = 128;
+
+/// How many channels of the result and of the picture there are, if all sums are written out.
+static std::optional<std::pair<int64_t, int64_t>>
+fewChannels(const Sizes &weight, const Along &rows, const Along &columns) {
+  int64_t products = 1;
+  for (const Size &size : weight) {
+    std::optional<int64_t> count = size.constant();
+    if (!count || *count < 1 || *count > kMostProducts)
+      return std::nullopt;
+    products *= *count;
+  }
+  int64_t places = *weight[2].constant() * *weight[3].constant();
+  bool isStep = rows.stride == 1 && columns.stride == 1;
+  if (!isStep || products > kMostProducts || places == 1)
+    return std::nullopt;
+  return std::pair(*weight[0].constant(), *weight[1].constant());
+}
+
+/// Sums of windows for each channel of the result, behind each other.
+static Result ofFewChannels(Tracer &tracer, const Operand &x, const Operand &w, const Along &rows,
+                            const Along &columns, std::pair<int64_t, int64_t> channels) {
+  Sizes picture = x.type().sizes(), weight = w.type().sizes();
+  std::vector<Operand> results;
+  for (int64_t o = 0; o < channels.first; ++o) {
+    Result sum = PyValue();
+    for (int64_t c = 0; c < channels.second; ++c) {
+      Result part = tracer.window(x, {Size(0), Size(c), Size(0), Size(0)},
+                                  {picture[0], Size(1), picture[2], picture[3]}, true, false);
+      Result by = tracer.window(w, {Size(o), Size(c), Size(0), Size(0)},
+                                {Size(1), Size(1), weight[2], weight[3]}, true, false);
+      Operand channel, own;
+      if (!part || !by)
+        return part ? std::move(by) : std::move(part);
+      if (auto error = tracer.operand("conv2d", *part, channel))
+        return error;
+      if (auto error = tracer.operand("conv2d", *by, own))
+        return error;
+      Result one = sumOfWindows(tracer, channel, own, rows, columns);
+      sum =
+          one && !sum->isNone() ? tracer.map(MapKind::add, "conv2d", {*sum, *one}) : std::move(one);
+      if (!sum)
+        return sum;
+    }
+    Operand result;
+    if (auto error = tracer.operand("conv2d", *sum, result))
+      return error;
+    results.push_back(result);
+  }
+  return tracer.join(results, 1);
+}
+
 /// The same of any kernel and stride: a reduction of patches.
 static Result sumOfPatches(Tracer &tracer, const Operand &x, const Operand &w, const Along &rows,
                            const Along &columns) {
@@ -194,6 +248,16 @@ static Result sumOfPatches(Tracer &tracer, const Operand &x, const Operand &w, c
   return tracer.reduce(ReduceKind::sum, each, {2, 3}, /*keepdim=*/false);
 }
 
+static Result plusBias(Tracer &tracer, Result sum, const PyValue &bias, const Size &channels) {
+  if (!sum || bias.isNone())
+    return sum;
+  Operand line;
+  if (auto error = ofBias(tracer, bias, channels, line))
+    return error;
+  Result column = tracer.rearrange(line, {0, -1, -1});
+  return column ? tracer.map(MapKind::add, "conv2d", {*sum, *column}) : std::move(column);
+}
+
 static Result ofEachChannel(Tracer &tracer, const Operand &x, const Operand &w, const PyValue &bias,
                             const Along &rows, const Along &columns) {
   std::optional<int64_t> height = rows.kernel.constant(), width = columns.kernel.constant();
@@ -201,13 +265,7 @@ static Result ofEachChannel(Tracer &tracer, const Operand &x, const Operand &w, 
   Result sum = isShort && rows.stride == 1 && columns.stride == 1
                    ? sumOfWindows(tracer, x, w, rows, columns)
                    : sumOfPatches(tracer, x, w, rows, columns);
-  if (!sum || bias.isNone())
-    return sum;
-  Operand line;
-  if (auto error = ofBias(tracer, bias, x.type().sizes()[1], line))
-    return error;
-  Result column = tracer.rearrange(line, {0, -1, -1});
-  return column ? tracer.map(MapKind::add, "conv2d", {*sum, *column}) : std::move(column);
+  return plusBias(tracer, std::move(sum), bias, x.type().sizes()[1]);
 }
 
 Result tensors::conv2d(Tracer &tracer, StringRef name, const CallArgs &args) {
@@ -254,6 +312,9 @@ Result tensors::conv2d(Tracer &tracer, StringRef name, const CallArgs &args) {
     return error;
   if (isEach)
     return ofEachChannel(tracer, x, w, r.get(2), rows, columns);
+  if (auto channels = *groups == 1 ? fewChannels(weight, rows, columns) : std::nullopt)
+    return plusBias(tracer, ofFewChannels(tracer, x, w, rows, columns, *channels), r.get(2),
+                    weight[0]);
   // (N, groups, C * KH * KW, OH * OW) and (groups, O, C * KH * KW)
   Size depth = weight[1] * weight[2] * weight[3], places = rows.result * columns.result;
   bool isPlain = isPoint(rows) && isPoint(columns); // each patch is the element itself

@@ -4,6 +4,9 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/graph/Fusion.h"
 #include "passes/graph/GraphPasses.h"
+#include "passes/graph/Sources.h"
+#include "passes/graph/StoredOperands.h"
+#include "target/tuning/ComputedOperands.h"
 #include "text/Format.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/Statistic.h"
@@ -103,8 +106,83 @@ static int64_t tapsAcross(const Space &space, ArrayRef<Operation *> ops) {
   });
 }
 
+/// What is computed in a kernel again for each element that it is needed for, in instructions, at
+/// most, where memory does not leave the time for more. More is stored, and read for each.
+static constexpr double kMostRepeated = 64;
+
+/// What a kernel would compute along its rows again for each of many rows: a filter's sums for all
+/// channels that they weigh. Null: nothing of much work.
+static Value repeatedMuch(const Space &space, ArrayRef<Operation *> ops) {
+  const tile::ComputedOperandTuning &tuning = tile::kComputedOperands;
+  auto isRepeated = [&](Value operand, const DimMap &whole) {
+    const DimMap own = space.values.lookup(operand);
+    auto isDim = [](int dim) { return dim >= 0; };
+    auto last = llvm::find_if(llvm::reverse(own), isDim),
+         all = llvm::find_if(llvm::reverse(whole), isDim);
+    if (last == own.rend() || all == whole.rend() || *last != *all)
+      return false;
+    Size times(1);
+    for (int dim : whole)
+      if (dim >= 0 && !llvm::is_contained(own, dim))
+        times = times * space.dims[dim].size;
+    constexpr int64_t kFewTimes = 4;
+    return times.constant().value_or(kFewTimes + 1) > kFewTimes;
+  };
+  llvm::SmallPtrSet<Operation *, 32> inside(ops.begin(), ops.end());
+  // What memory takes for an element of the whole, beside which instructions cost nothing.
+  double bytes = 0, busy = 0;
+  llvm::SmallDenseSet<Value> seen;
+  auto isWhole = [&](Value value) { return dimensionsOf(value) >= space.dims.size(); };
+  auto move = [&](Value value) {
+    if (isWhole(value) && seen.insert(value).second)
+      bytes += double(bytesOf(typeOf(value).getElement()));
+  };
+  for (Operation *op : ops) {
+    for (Value operand : op->getOperands())
+      if (!operand.getDefiningOp() || !inside.contains(operand.getDefiningOp()))
+        move(operand);
+    for (Value result : op->getResults()) {
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
+        move(result);
+      if (auto map = dyn_cast<MapOp>(op); map && isWhole(result))
+        busy += slotsOf(map);
+    }
+  }
+  double most = kMostRepeated + std::max(0.0, bytes * tuning.slotsPerByte - busy);
+  seen.clear();
+  for (Operation *op : ops) {
+    if (!isa<MapOp>(op))
+      continue;
+    DimMap whole = space.values.lookup(op->getResult(0));
+    for (Value operand : op->getOperands()) {
+      Operation *source = operand.getDefiningOp();
+      if (!source || !inside.contains(source) || !seen.insert(operand).second ||
+          !isRepeated(operand, whole) || isOfPlaces(operand))
+        continue;
+      double slots = 0;
+      visitSources(operand, [&](Value value) {
+        Operation *of = value.getDefiningOp();
+        auto map = dyn_cast_or_null<MapOp>(of);
+        slots += map                                    ? slotsOf(map)
+                 : isa_and_nonnull<CastOp>(of)          ? tuning.slotsOfSimple
+                 : isa_and_nonnull<GatherOp>(of) || !of ? tuning.slotsToMove
+                                                        : 0;
+        return of && inside.contains(of) && isa<MapOp, CastOp, RearrangeOp>(of);
+      });
+      if (slots > most)
+        return operand;
+    }
+  }
+  return {};
+}
+
 std::optional<Space> tile::graph::spaceOf(ArrayRef<Operation *> ops, std::string &reason) {
   std::optional<Space> space = findSpace(ops, reason);
+  if (Value repeated = space && space->products.empty() ? repeatedMuch(*space, ops) : Value()) {
+    reason = formatted("{} would be computed again for each row that needs it",
+                       spelled(repeated.getDefiningOp()));
+    return std::nullopt;
+  }
   int64_t taps = space && space->hasReductions() ? tapsAcross(*space, ops) : 0;
   if (taps < kTaps)
     return space;
