@@ -36,6 +36,10 @@ inline constexpr llvm::StringLiteral kOtherShapesAttr = "graph.other_shapes";
 // Operations
 //===----------------------------------------------------------------------===//
 
+/// While views become indices: an operation whose result is stored, rather than computed again for
+/// each window and each index that takes elements of it.
+inline constexpr llvm::StringLiteral kStoredAttr = "graph.stored";
+
 /// Unit, while a function is traced: what it gives cancels out, and with it its derivative.
 inline constexpr llvm::StringLiteral kNoGradientAttr = "graph.no_gradient";
 /// On an operation of elements, i64: which of several is its own that computes this; each has, and

@@ -132,7 +132,7 @@ Value Taker::take(Value value, ArrayRef<Value> at) {
         own[dim] = index;
     return taken[key] = take(view.getSrc(), own);
   }
-  if (!isa_and_nonnull<MapOp, CastOp>(source))
+  if (!isa_and_nonnull<MapOp, CastOp>(source) || source->hasAttr(kStoredAttr))
     return taken[key] = takeOfArray(value, at);
   SmallVector<Value> operands;
   Sizes shape;
@@ -202,18 +202,6 @@ static bool takesFew(GatherOp op) {
       return false;
   }
   return true;
-}
-
-/// Whether about as many elements of a value are taken, by all who take some, as there are.
-static bool allTakeFew(Value value) {
-  constexpr double kFew = 1.5;
-  double taken = 0;
-  for (Operation *user : value.getUsers()) {
-    auto gather = dyn_cast<GatherOp>(user);
-    if (isa<WindowOp>(user) || (gather && gather.getSrc() == value))
-      taken += elementsOfSome(user->getResult(0));
-  }
-  return taken <= kFew * elementsOfSome(value);
 }
 
 /// Elements of an array that are read to choose one of them: so many are one of each part of a
@@ -297,20 +285,31 @@ static bool isSoonerComputedAgain(Value value) {
   return isOfArrays && taken / elements * slots <= bytes * tuning.slotsPerByte;
 }
 
-bool tile::graph::isSoonerStored(Value value) {
+/// Whether what several windows show is better stored than computed again for each of them, as rows
+/// are that a filter has gone through and whose columns another goes through.
+static bool isSoonerStored(Value value) {
+  if (isOfPlaces(value))
+    return false;
   const tile::ComputedOperandTuning &tuning = tile::kComputedOperands;
   double elements = elementsOfSome(value), taken = 0;
   for (Operation *user : value.getUsers()) {
-    auto gather = dyn_cast<GatherOp>(user); // which a window may have become
-    if (isa<WindowOp>(user) || (gather && gather.getSrc() == value))
-      taken += elementsOfSome(user->getResult(0));
+    auto window = dyn_cast<WindowOp>(user);
+    auto gather = dyn_cast<GatherOp>(user);
+    if (window) // outside of the array there is nothing to compute
+      taken += std::min(elementsOfSome(window.getResult()), elements);
+    else if (gather && gather.getSrc() == value)
+      taken += elementsOfSome(gather.getResult());
   }
+  constexpr double kOnce = 1.5; // most elements by one of them
+  if (taken <= kOnce * elements)
+    return false;
   llvm::SetVector<Value> sources;
   visitSources(value, [&](Value source) {
     if (elementsOfSome(source) * 2 < elements) // of rows, or of columns
       return false;
     sources.insert(source);
-    return isa_and_nonnull<MapOp, CastOp, RearrangeOp, WindowOp>(source.getDefiningOp());
+    Operation *op = source.getDefiningOp();
+    return isa_and_nonnull<MapOp, CastOp, RearrangeOp, WindowOp>(op) && !op->hasAttr(kStoredAttr);
   });
   // Windows of an array that others take windows of as well are there.
   auto isThere = [&](Value array) {
@@ -337,7 +336,9 @@ bool tile::graph::isSoonerStored(Value value) {
   return taken / elements * slots > kWorthIt * bytes * tuning.slotsPerByte;
 }
 
-bool tile::graph::isSoonerStored(GatherOp op) {
+/// Whether elements of one array, each at a computed place, are better stored than taken again for
+/// all windows that show them, as those of a picture with a border are for a filter.
+static bool isSoonerStored(GatherOp op) {
   const tile::ComputedOperandTuning &tuning = tile::kComputedOperands;
   double slots = tuning.slotsToGather, elements = elementsOfSome(op.getResult()), taken = 0;
   bool isRegular = true; // places at one distance from each other
@@ -365,6 +366,15 @@ bool tile::graph::isSoonerStored(GatherOp op) {
   }
   double bytes = 2.0 * bytesOf(op.getType().getElement());
   return !isRegular && taken / elements * slots > bytes * tuning.slotsPerByte;
+}
+
+void tile::graph::markStored(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    auto gather = dyn_cast<GatherOp>(op);
+    if ((gather && isSoonerStored(gather)) ||
+        (isa<MapOp, CastOp>(op) && isSoonerStored(op.getResult(0))))
+      op.setAttr(kStoredAttr, UnitAttr::get(op.getContext()));
+  }
 }
 
 /// A shape without dimensions of one in front.
@@ -413,9 +423,9 @@ struct GatherOfMap : OpRewritePattern<GatherOp> {
   GatherOfMap(MLIRContext *context, unsigned &left) : OpRewritePattern(context), left(left) {}
   unsigned &left;
   LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
-    if (!isa_and_nonnull<MapOp, CastOp, IndexOp>(op.getSrc().getDefiningOp()) ||
-        !(isOfPlaces(op.getSrc()) || isOneArray(op.getSrc()) ||
-          (takesFew(op) && (allTakeFew(op.getSrc()) || !isSoonerStored(op.getSrc()))) ||
+    Operation *source = op.getSrc().getDefiningOp();
+    if (!isa_and_nonnull<MapOp, CastOp, IndexOp>(source) || source->hasAttr(kStoredAttr) ||
+        !(isOfPlaces(op.getSrc()) || isOneArray(op.getSrc()) || takesFew(op) ||
           isSoonerComputedAgain(op.getSrc())))
       return failure();
     std::optional<SmallVector<Value>> at = placesOf(op);
@@ -443,7 +453,7 @@ struct GatherOfGather : OpRewritePattern<GatherOp> {
       return gather && gather.getSrc() == inner.getResult() && placesOf(gather) &&
              !llvm::is_contained(gather.getIndices(), inner.getResult());
     };
-    if (!inner || !takes(op) || isSoonerStored(inner) ||
+    if (!inner || !takes(op) || inner->hasAttr(kStoredAttr) ||
         !(llvm::all_of(inner->getUsers(), takes) || isCallersAtPlaces(inner)))
       return failure();
     unsigned count = 0;
@@ -463,9 +473,10 @@ struct GatherOfGather : OpRewritePattern<GatherOp> {
     for (Value index : at)
       shape = *broadcast(shape, typeOf(index).sizes(), dim);
     auto type = GraphTensorType::of(op.getContext(), shape, op.getType().getElement());
-    Value value = withOnes(
-        rewriter, GatherOp::create(rewriter, op.getLoc(), type, inner.getSrc(), at, guarded),
-        op.getType());
+    auto made = GatherOp::create(rewriter, op.getLoc(), type, inner.getSrc(), at, guarded);
+    if (op->hasAttr(kStoredAttr))
+      made->setAttr(kStoredAttr, rewriter.getUnitAttr());
+    Value value = withOnes(rewriter, made, op.getType());
     rewriter.replaceOp(op, op.getGuarded() ? taker.onlyInside(value) : value);
     return success();
   }

@@ -70,12 +70,9 @@ void addReshapePatterns(mlir::RewritePatternSet &patterns, bool withoutGaps);
 void addShapedWindowPatterns(mlir::RewritePatternSet &patterns);
 /// Products of which two halves of the columns are taken are two. Before windows become indices.
 void addSplitPatterns(mlir::RewritePatternSet &patterns);
-/// Whether elements of one array, each at a computed place, are better stored than taken again for
-/// all windows that show them, as those of a picture with a border are for a filter.
-bool isSoonerStored(GatherOp op);
-/// Whether what several windows show is better stored than computed again for each of them, as rows
-/// are that a filter has gone through and whose columns another goes through.
-bool isSoonerStored(mlir::Value value);
+/// Marks what is better stored than computed again for each window that shows it (kStoredAttr):
+/// before windows become indices, so that nothing depends on the order in which they do.
+void markStored(mlir::Block &block);
 /// Few elements of what is computed element by element are computed of few, while operations are
 /// `left` that may be done more than once.
 void addGatherPatterns(mlir::RewritePatternSet &patterns, unsigned &left);

@@ -57,7 +57,7 @@ struct SinkThroughMaps : OpRewritePattern<WindowOp> {
     Operation *source = op.getSrc().getDefiningOp();
     if (!source || !isa<MapOp, CastOp>(source) || !(op.getInside() || op.getLoose()))
       return failure();
-    if (!source->hasOneUse() && (left == 0 || isSoonerStored(op.getSrc())))
+    if ((!source->hasOneUse() && left == 0) || source->hasAttr(kStoredAttr))
       return failure();
     for (auto [before, after] : llvm::zip(typeOf(op.getSrc()).sizes(), op.getType().sizes()))
       if (before.isConstant(1) && !after.isConstant(1))
@@ -147,7 +147,7 @@ struct WindowOfGather : OpRewritePattern<WindowOp> {
   LogicalResult matchAndRewrite(WindowOp op, PatternRewriter &rewriter) const override {
     auto source = op.getSrc().getDefiningOp<GatherOp>();
     if (!source || !(op.getInside() || op.getLoose()) || (!source->hasOneUse() && left == 0) ||
-        isSoonerStored(source))
+        source->hasAttr(kStoredAttr))
       return failure();
     for (auto [before, after] : llvm::zip(source.getType().sizes(), op.getType().sizes()))
       if (before.isConstant(1) && !after.isConstant(1))
@@ -277,6 +277,7 @@ struct GraphLowerViewsPass
 
   void runOnOperation() override {
     unsigned views = countViews();
+    markStored(getOperation().getBody().front());
     RewritePatternSet windows(&getContext()), patterns(&getContext());
     unsigned copies = 2048;
     // Down to what is not computed element by element, of which parts may be computed.
@@ -294,6 +295,8 @@ struct GraphLowerViewsPass
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
     func::FuncOp function = getOperation(); // has got parameters
+    for (Operation &op : function.getBody().front())
+      op.removeAttr(kStoredAttr);
     function.setType(FunctionType::get(&getContext(), function.getBody().front().getArgumentTypes(),
                                        function.getResultTypes()));
     unsigned left = countViews();

@@ -48,11 +48,32 @@ func.func @mean(%x: !graph.tensor<"M, N", f16>, %n: !graph.tensor<"M", f16>) -> 
   return %r : !graph.tensor<"M", f16>
 }
 
-// Sums that go on from chunk to chunk have an order: no programs share such rows.
+// Sums that go on from chunk to chunk take two steps: each part of a row is added up, of chunks beside each other, and what
+// the parts before the own add up to is where the second step goes on.
+// CHECK-LABEL: func.func @running_step0(
+// CHECK: tile.program_id 1
+// CHECK: scf.for
+// CHECK-NOT: tile.scan
+// CHECK: tile.reduce
+// CHECK: tile.store
 // CHECK-LABEL: func.func @running(
-// CHECK-NOT: tile.program_id 1
-// CHECK-NOT: func.func
+// CHECK: %[[PARTS:.*]] = tile.load
+// CHECK: %[[BEFORE:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}}
+// CHECK: tile.reduce %[[BEFORE]]
+// CHECK: scf.for {{.*}} iter_args
+// CHECK: tile.scan
+// CHECK: tile.store
 func.func @running(%x: !graph.tensor<"M, N", f16>) -> !graph.tensor<"M, N", f16> {
   %s = graph.scan sum %x 1 : !graph.tensor<"M, N", f16>
   return %s : !graph.tensor<"M, N", f16>
+}
+
+// A reduction of what goes on along the row is no such thing.
+// CHECK-LABEL: func.func @highest(
+// CHECK-NOT: tile.program_id 1
+// CHECK-NOT: func.func
+func.func @highest(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M", f32> {
+  %s = graph.scan sum %x 1 : !graph.tensor<"M, N", f32>
+  %m = graph.reduce max %s [1] : !graph.tensor<"M, N", f32> -> !graph.tensor<"M", f32>
+  return %m : !graph.tensor<"M", f32>
 }
