@@ -296,6 +296,44 @@ static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
   return inPairs(*best, *at);
 }
 
+/// ordered_places(x, axis, descending): where the elements of rows are, in order; stable. What 32
+/// bits do not hold is ordered by its lower half, and then by the upper one.
+static Result orderedPlaces(Tracer &tracer, StringRef name, const CallArgs &args) {
+  TensorReader r(tracer, name, args, {"x", "axis", "descending"}, 3);
+  if (!r)
+    return r.error();
+  auto whole = mlir::dyn_cast<mlir::IntegerType>(r.tensor().type().getElement());
+  auto by = [&](const PyValue &keys) {
+    return callLibrary(tracer, "ordered_places", {keys, r[1], r[2]});
+  };
+  bool isWide = whole && (whole.getWidth() == 64 || (whole.getWidth() == 32 && whole.isUnsigned()));
+  if (!isWide)
+    return by(r[0]);
+  // A half of each number, as 32 bits with a sign, in the same order.
+  auto half = [&](MapKind kind, int64_t number, bool isUnsigned) -> Result {
+    Result wide = tracer.cast(r[0], tracer.builder.getI64Type());
+    Result part = wide ? tracer.map(kind, name, {*wide, PyValue::integer(number)}) : std::move(wide);
+    if (part && isUnsigned)
+      part = tracer.map(MapKind::sub, name, {*part, PyValue::integer(int64_t(1) << 31)});
+    return part ? tracer.cast(*part, tracer.builder.getI32Type()) : std::move(part);
+  };
+  Result low = half(MapKind::bit_and, 0xffffffff, true);
+  Result high = half(MapKind::shift_right, 32, whole.isUnsigned() && whole.getWidth() == 64);
+  if (!low || !high)
+    return low ? std::move(high) : std::move(low);
+  Result first = by(*low);
+  Result upper = first ? call(tracer, "take_along_dim", {*high, *first, r[1]}) : Result(PyValue());
+  Result second = first && upper ? by(*upper) : Result(PyValue());
+  if (!first || !upper || !second)
+    return !first ? std::move(first) : !upper ? std::move(upper) : std::move(second);
+  return call(tracer, "take_along_dim", {*first, *second, r[1]});
+}
+
+/// searched_places(ordered, values, right): how many of ordered rows are less than each value.
+static Result searchedPlaces(Tracer &tracer, StringRef name, const CallArgs &args) {
+  return callLibrary(tracer, name, args.positional);
+}
+
 namespace {
 /// What formulas call while they are traced.
 struct TracedCalls : eval::FormulaCalls {
@@ -366,6 +404,8 @@ ArrayRef<TracedEntry> tensors::tracedComposed() {
         {"all", decided<ReduceKind::min>},
         {"scaled_dot_product_attention", attention},
         {"topk", topk},
+        {"ordered_places", orderedPlaces},
+        {"searched_places", searchedPlaces},
         {"scatter", scatter},
         {"conv2d", conv2d},
         {"isfinite", isFinite},

@@ -280,19 +280,22 @@ struct GraphLowerViewsPass
     markStored(getOperation().getBody().front());
     RewritePatternSet windows(&getContext()), patterns(&getContext());
     unsigned copies = 2048;
+    // Windows of windows go down by one level each time that everything is looked at.
+    GreedyRewriteConfig config;
+    config.setMaxIterations(64);
     // Down to what is not computed element by element, of which parts may be computed.
     windows.add<SinkThroughMaps>(&getContext(), copies);
     windows.add<SinkThroughViews, MergeWindows>(&getContext());
     addSplitPatterns(windows);
     addShapedWindowPatterns(windows);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(windows))))
+    if (failed(applyPatternsGreedily(getOperation(), std::move(windows), config)))
       return signalPassFailure();
     patterns.add<SinkThroughMaps, WindowOfGather>(&getContext(), copies);
     patterns.add<MergeWindows, SinkThroughViews, WindowOfIndices, RepeatLoose, WindowToGather,
                  GatherOfView>(&getContext());
     addReshapePatterns(patterns, withoutGaps);
     addGatherPatterns(patterns, copies);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       return signalPassFailure();
     func::FuncOp function = getOperation(); // has got parameters
     for (Operation &op : function.getBody().front())
