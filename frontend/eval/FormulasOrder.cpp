@@ -1,9 +1,9 @@
 //===- FormulasOrder.cpp - what is in order ---------------------------------===//
 //
-// Rows are put in order by a kernel of the library, which says where their elements are; what stands
-// at some place is taken from there. Of few elements, whose number is known, the place of each among
-// the others is how many stand before it, which is counted: N * N are compared, and nothing of that
-// is stored or is a kernel of its own.
+// Rows are put in order by a kernel of the library, which says where their elements are; what
+// stands at some place is taken from there. Of few elements, whose number is known, the place of
+// each among the others is how many stand before it, which is counted: N * N are compared, and
+// nothing of that is stored or is a kernel of its own.
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/eval/FormulaTerms.h"
@@ -31,8 +31,7 @@ static bool isOrderedByKernel(const Term &x, size_t axis) {
 
 /// Where the elements along an axis are, in order; stable.
 static Term orderOf(const Term &x, size_t axis, bool descending) {
-  return x.in->call("ordered_places",
-                    {x, x.in->integer(int64_t(axis)), x.in->boolean(descending)});
+  return x.in->call("ordered_places", {x, x.in->integer(int64_t(axis)), x.in->boolean(descending)});
 }
 
 /// The elements of `x` at such places.
@@ -155,9 +154,8 @@ static Term median(Formula &f) {
   bool keepdim = f.has(1) && f.flag(2, false);
   if (f.failed())
     return f.none();
-  Term value = isOrderedByKernel(x, axis)
-                   ? elementInOrder(x, placeOfMiddle(x, axis), axis, keepdim)
-                   : chosen(f, x, isMedian(x, axis), axis, keepdim);
+  Term value = isOrderedByKernel(x, axis) ? elementInOrder(x, placeOfMiddle(x, axis), axis, keepdim)
+                                          : chosen(f, x, isMedian(x, axis), axis, keepdim);
   if (!isFloat(x))
     return value;
   Term isNone = f.reduce("any", of("isnan", x), f.integer(axis), f.boolean(keepdim));

@@ -312,7 +312,8 @@ static Result orderedPlaces(Tracer &tracer, StringRef name, const CallArgs &args
   // A half of each number, as 32 bits with a sign, in the same order.
   auto half = [&](MapKind kind, int64_t number, bool isUnsigned) -> Result {
     Result wide = tracer.cast(r[0], tracer.builder.getI64Type());
-    Result part = wide ? tracer.map(kind, name, {*wide, PyValue::integer(number)}) : std::move(wide);
+    Result part =
+        wide ? tracer.map(kind, name, {*wide, PyValue::integer(number)}) : std::move(wide);
     if (part && isUnsigned)
       part = tracer.map(MapKind::sub, name, {*part, PyValue::integer(int64_t(1) << 31)});
     return part ? tracer.cast(*part, tracer.builder.getI32Type()) : std::move(part);

@@ -285,21 +285,29 @@ static bool isSoonerComputedAgain(Value value) {
   return isOfArrays && taken / elements * slots <= bytes * tuning.slotsPerByte;
 }
 
+/// How many elements windows and indices take of a value, in whatever order of dimensions.
+static double elementsTaken(Value value, double elements) {
+  double taken = 0;
+  for (Operation *user : value.getUsers()) {
+    auto gather = dyn_cast<GatherOp>(user);
+    if (auto window = dyn_cast<WindowOp>(user)) // outside of the array there is nothing
+      taken += std::min(elementsOfSome(window.getResult()), elements);
+    else if (gather && gather.getSrc() == value)
+      taken += elementsOfSome(gather.getResult());
+    else if (auto view = dyn_cast<RearrangeOp>(user))
+      taken += elementsTaken(view.getResult(), elements);
+  }
+  return taken;
+}
+
 /// Whether what several windows show is better stored than computed again for each of them, as rows
 /// are that a filter has gone through and whose columns another goes through.
 static bool isSoonerStored(Value value) {
   if (isOfPlaces(value))
     return false;
   const tile::ComputedOperandTuning &tuning = tile::kComputedOperands;
-  double elements = elementsOfSome(value), taken = 0;
-  for (Operation *user : value.getUsers()) {
-    auto window = dyn_cast<WindowOp>(user);
-    auto gather = dyn_cast<GatherOp>(user);
-    if (window) // outside of the array there is nothing to compute
-      taken += std::min(elementsOfSome(window.getResult()), elements);
-    else if (gather && gather.getSrc() == value)
-      taken += elementsOfSome(gather.getResult());
-  }
+  double elements = elementsOfSome(value);
+  double taken = elementsTaken(value, elements);
   constexpr double kOnce = 1.5; // most elements by one of them
   if (taken <= kOnce * elements)
     return false;
@@ -331,7 +339,7 @@ static bool isSoonerStored(Value value) {
       slots += isThere(source) ? 0 : tuning.slotsToMove;
   }
   double bytes = 2.0 * bytesOf(typeOf(value).getElement());
-  // What is stored is a kernel more, with what else it could have been one.
+  // What is stored is a kernel more, with what else it could have been one. Judgement.
   constexpr double kWorthIt = 2;
   return taken / elements * slots > kWorthIt * bytes * tuning.slotsPerByte;
 }
@@ -340,7 +348,7 @@ static bool isSoonerStored(Value value) {
 /// all windows that show them, as those of a picture with a border are for a filter.
 static bool isSoonerStored(GatherOp op) {
   const tile::ComputedOperandTuning &tuning = tile::kComputedOperands;
-  double slots = tuning.slotsToGather, elements = elementsOfSome(op.getResult()), taken = 0;
+  double slots = tuning.slotsToGather, elements = elementsOfSome(op.getResult());
   bool isRegular = true; // places at one distance from each other
   for (Value index : op.getIndices()) {
     bool isRead = false; // or places that windows of places have not become yet
@@ -358,12 +366,7 @@ static bool isSoonerStored(GatherOp op) {
     if (!typeOf(index).sizes().empty() && !typeOf(index).sizes().back().isConstant(1))
       slots += maps * tuning.slotsOfSimple; // along rows: else there is one for many elements
   }
-  for (Operation *user : op->getUsers()) {
-    auto gather = dyn_cast<GatherOp>(user);
-    if (!isa<WindowOp>(user) && !(gather && gather.getSrc() == op.getResult()))
-      return false;
-    taken += elementsOfSome(user->getResult(0));
-  }
+  double taken = elementsTaken(op.getResult(), elements);
   double bytes = 2.0 * bytesOf(op.getType().getElement());
   return !isRegular && taken / elements * slots > bytes * tuning.slotsPerByte;
 }
