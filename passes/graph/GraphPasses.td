@@ -13,8 +13,10 @@ def GraphPlaceJoinsPass : TilePass<"graph-place-joins", "::mlir::func::FuncOp"> 
     returned, or given to a kernel that somebody wrote, in another shape or not; or it is an operand of
     another such one, all of whose operands are joined alike. Functions of the elements between what was joined and memory are done
     to the parts, and so are sums of parts with zeros around them that tile what is computed. All
-    others are choices by the place along the axis, and what is joined of the end of an array and its start is
-    elements of it.
+    others are choices by the place along the axis, and what is joined of the end of an array and its start, or
+    of an array and elements of it along one dimension (borders), is elements of it at computed places. Results of few columns that
+    are computed of columns in several ways are joined of columns (`PartsOfJoined.cpp`), and functions of the elements are
+    done before what is joined becomes one dimension.
 
     Never: computes more than before, or stores what was not stored.
     ```mlir
@@ -38,7 +40,8 @@ def GraphNormalizePass : TilePass<"graph-normalize", "::mlir::func::FuncOp"> {
     product takes their softmax, and what is between the two has it as well (`SinkOrders.cpp`). A
     product of which another one takes the rows in another order has those rows, where its right operand
     is the same for both (`TurnedProducts.cpp`). A reduction of at most eight elements of what repeats arrays, and nobody
-    stores, is a chain of maps (`SmallReductions.cpp`). A power by a number of the source, whole or half of one, up to eight,
+    stores, is a chain of maps, and so is one of at most sixteen further out than neighbours in memory; what all pairs give is added
+    up by rows first (`SmallReductions.cpp`). A power by a number of the source, whole or half of one, up to eight,
     is products and a root (`Powers.cpp`). The product of a matrix and a vector is a sum, of f32 or where it goes along
     rows in memory (`VectorProducts.cpp`).
 
@@ -63,7 +66,7 @@ def GraphLowerViewsPass : TilePass<"graph-lower-views", "::mlir::func::FuncOp"> 
     callers give; where callers' arrays may have gaps they become elements at indices. Windows of
     what is computed element by element have become windows of what it is computed from, and so have
     elements that are taken of it by indices, if they are no more than there are or it is one array with
-    numbers around. Elements of elements are those of the array. What is computed of another shape is
+    numbers around. What several windows show is stored where that takes less (`markStored`). Elements of elements are those of the array. What is computed of another shape is
     computed before, with all that repeats along what gets another shape, and arrays of the caller's.
 
     Never: stores what was computed where it need not be stored.

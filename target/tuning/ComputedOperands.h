@@ -13,13 +13,13 @@ namespace tile {
 /// operands that 7 to 10 instructions an element account for it, 5 more than what is computed
 /// (docs/rationale.md).
 struct ComputedOperandTuning {
-  double slotsToMove = 5;    ///< from memory or shared memory, and to shared memory
-  double slotsToGather = 2;  ///< places in vectors, for each of them
-  double slotsOfSimple = 1;  ///< sums, bits, comparisons, conversions
-  double slotsOfSpecial = 6; ///< a special function and what is around it
-  double slotsOfCurve = 20;  ///< erf, pow, philox, quotients of integers
+  double slotsToMove = 5;     ///< from memory or shared memory, and to shared memory
+  double slotsToGather = 2;   ///< places in vectors, for each of them
+  double slotsOfSimple = 1;   ///< sums, bits, comparisons, conversions
+  double slotsOfSpecial = 6;  ///< a special function and what is around it
+  double slotsOfCurve = 20;   ///< erf, pow, philox, quotients of integers
   double slotsOfSeries = 100; ///< lgamma
-  double perCycle = 128;     ///< that a multiprocessor does
+  double perCycle = 128;      ///< that a multiprocessor does
   /// Of an operand that is an array, and that threads multiply: a copy, its address and its mask.
   double slotsToCopy = 5;
   double warpsToFill = 8; ///< that it takes for that: each waits for itself every other cycle
