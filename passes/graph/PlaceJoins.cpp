@@ -398,8 +398,8 @@ struct GraphPlaceJoinsPass
     }
   }
 
-  /// Each user has a join of its own, of the same parts: one may store them, and another choose. What
-  /// is taken of it by windows is chosen for all of them.
+  /// Each user has a join of its own, of the same parts: one may store them, and another choose.
+  /// What is taken of it by windows is chosen for all of them.
   void separateJoins() {
     SmallVector<JoinOp> joins(getOperation().getOps<JoinOp>());
     for (JoinOp op : llvm::reverse(joins))
