@@ -113,7 +113,8 @@ TILE_INLINE float logGammaNearTwoF(float t) {
                           -0x1.1af592p-12f);
 }
 
-/// ln gamma(x), x > 0: without branches, and of one logarithm, since lanes have different arguments.
+/// ln gamma(x), x > 0: without branches, and of one logarithm, since lanes have different
+/// arguments.
 TILE_INLINE float logGammaPositiveF(float x) {
   // Below 8 gamma(x) = gamma(2 + t) product, or that divided by the product.
   float t = x - 2.0f, product = 1.0f;
@@ -141,8 +142,7 @@ TILE_API float __tile_lgammaf(float x) {
   if (x < 0.0f) {
     // |sin(pi x)|, by how far it is to the next whole number.
     float r = absF(x - __builtin_rintf(x));
-    float sine = r <= 0.25f ? sinPolyF(r * 0x1.921fb6p+1f)
-                            : cosPolyF((0.5f - r) * 0x1.921fb6p+1f);
+    float sine = r <= 0.25f ? sinPolyF(r * 0x1.921fb6p+1f) : cosPolyF((0.5f - r) * 0x1.921fb6p+1f);
     float reflected = -__tile_logf(absF(x) * sine * 0x1.45f306p-2f) - y;
     y = __builtin_floorf(x) == x ? TILE_INF_F : reflected;
   }
