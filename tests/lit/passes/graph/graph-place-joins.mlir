@@ -1,7 +1,7 @@
 // RUN: tile-opt %s --graph-place-joins | FileCheck %s
 // RUN: tile-opt %s --graph-place-joins --counts -o /dev/null 2>&1 | FileCheck %s --check-prefix=COUNT
 // RUN: tile-opt %s --graph-to-kernels "--graph-tile=block=128" | FileCheck %s --check-prefix=TILE
-// COUNT: 6 graph-place-joins - joined tensors whose parts are stored where they belong
+// COUNT: 8 graph-place-joins - joined tensors whose parts are stored where they belong
 
 // What is done with the elements on the way to memory is done to the parts, with parts of what else it needs.
 // CHECK-LABEL: func.func @sunk
@@ -119,4 +119,46 @@ func.func @of_rows(%x: !graph.tensor<"M, 2*N", f32>) -> !graph.tensor<"M, 2*N", 
   %b = graph.window %d ["0", "N"] {inside} : !graph.tensor<"M, 2*N", f32> -> !graph.tensor<"M, N", f32>
   %j = graph.join %b, %a 1 : (!graph.tensor<"M, N", f32>, !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, 2*N", f32>
   return %j : !graph.tensor<"M, 2*N", f32>
+}
+
+// A product of columns in another order is joined of columns: each is computed once, of columns.
+// CHECK-LABEL: func.func @columns
+// CHECK-NOT: where
+// CHECK: %[[J:.*]] = graph.join %{{.*}}, %{{.*}}, %{{.*}} 1 : (!graph.tensor<"N, 1", f32>, !graph.tensor<"N, 1", f32>, !graph.tensor<"N, 1", f32>) -> !graph.tensor<"N, 3", f32>
+// CHECK: return %[[J]]
+func.func @columns(%x: !graph.tensor<"N, 3", f32>, %y: !graph.tensor<"N, 3", f32>) -> !graph.tensor<"N, 3", f32> {
+  %0 = graph.window %x ["0", "1"] {inside} : !graph.tensor<"N, 3", f32> -> !graph.tensor<"N, 2", f32>
+  %1 = graph.window %x ["0", "0"] {inside} : !graph.tensor<"N, 3", f32> -> !graph.tensor<"N, 1", f32>
+  %2 = graph.join %0, %1 1 : (!graph.tensor<"N, 2", f32>, !graph.tensor<"N, 1", f32>) -> !graph.tensor<"N, 3", f32>
+  %3 = graph.window %y ["0", "2"] {inside} : !graph.tensor<"N, 3", f32> -> !graph.tensor<"N, 1", f32>
+  %4 = graph.window %y ["0", "0"] {inside} : !graph.tensor<"N, 3", f32> -> !graph.tensor<"N, 2", f32>
+  %5 = graph.join %3, %4 1 : (!graph.tensor<"N, 1", f32>, !graph.tensor<"N, 2", f32>) -> !graph.tensor<"N, 3", f32>
+  %6 = graph.map mul(%2, %5) : (!graph.tensor<"N, 3", f32>, !graph.tensor<"N, 3", f32>) -> !graph.tensor<"N, 3", f32>
+  return %6 : !graph.tensor<"N, 3", f32>
+}
+
+// What is done with elements that lie beside each other is done before they do.
+// CHECK-LABEL: func.func @beside
+// CHECK: %[[J:.*]] = graph.join %{{.*}}, %{{.*}} 2 : (!graph.tensor<"M, N, 1", f32>, !graph.tensor<"M, N, 1", f32>) -> !graph.tensor<"M, N, 2", f32>
+// CHECK: %[[R:.*]] = graph.reshape %[[J]] : !graph.tensor<"M, N, 2", f32> -> !graph.tensor<"M, 2*N", f32>
+// CHECK: return %[[R]]
+func.func @beside(%x: !graph.tensor<"M, N, 1", f32>, %y: !graph.tensor<"M, N, 1", f32>, %s: !graph.tensor<"M, 1", f32>) -> !graph.tensor<"M, 2*N", f32> {
+  %0 = graph.join %x, %y 2 : (!graph.tensor<"M, N, 1", f32>, !graph.tensor<"M, N, 1", f32>) -> !graph.tensor<"M, N, 2", f32>
+  %1 = graph.reshape %0 : !graph.tensor<"M, N, 2", f32> -> !graph.tensor<"M, 2*N", f32>
+  %2 = graph.map mul(%1, %s) : (!graph.tensor<"M, 2*N", f32>, !graph.tensor<"M, 1", f32>) -> !graph.tensor<"M, 2*N", f32>
+  return %2 : !graph.tensor<"M, 2*N", f32>
+}
+
+// A row with its ends around it, of which a sum is taken, is one element each, at a place that depends on its own.
+// CHECK-LABEL: func.func @bordered
+// CHECK: graph.map where
+// CHECK: graph.gather %arg0[%{{.*}}] : (!graph.tensor<"N", f32>, !graph.tensor<"N + 2", i32>) -> !graph.tensor<"N + 2", f32>
+// CHECK-NOT: graph.gather
+// CHECK: graph.reduce sum
+func.func @bordered(%x: !graph.tensor<"N", f32>) -> !graph.tensor<"", f32> {
+  %0 = graph.window %x ["N - 1"] {inside} : !graph.tensor<"N", f32> -> !graph.tensor<"1", f32>
+  %1 = graph.window %x ["0"] {inside} : !graph.tensor<"N", f32> -> !graph.tensor<"1", f32>
+  %2 = graph.join %0, %x, %1 0 : (!graph.tensor<"1", f32>, !graph.tensor<"N", f32>, !graph.tensor<"1", f32>) -> !graph.tensor<"N + 2", f32>
+  %3 = graph.reduce sum %2 [0] : !graph.tensor<"N + 2", f32> -> !graph.tensor<"", f32>
+  return %3 : !graph.tensor<"", f32>
 }
